@@ -1,0 +1,2 @@
+/** What an application compiles against: publish, receive, take. No dependencies. */
+package io.skyway.api;
