@@ -1,0 +1,61 @@
+"""One graph through several serializers: the runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from skyway_py._comparison import Comparison, ComparisonHook, SerializerResult
+from skyway_py._errors import InvalidRequest, JvmLost, RootMissing, SkywayError, TransferCancelled
+from skyway_py._link import Link
+from skyway_py._transfer_result import TransferResult
+
+# These concern the whole comparison, not one serializer.
+_FATAL = (JvmLost, RootMissing, TransferCancelled)
+
+
+def run_comparison(
+    link: Link,
+    root: str,
+    serializers: Sequence[str],
+    *,
+    runs: int,
+    warmup: int,
+    timeout: float | None,
+    on_step: ComparisonHook | None,
+) -> Comparison:
+    """Sends the graph `warmup` + `runs` times with each serializer, in rounds, so that whatever else the machine does
+    hits all of them alike. The order within a round rotates. A serializer that fails is not run again.
+
+    :raises InvalidRequest: `runs` is not positive or `warmup` negative.
+    :raises SkywayError: something failed that concerns all of them.
+    """
+    if runs < 1 or warmup < 0:
+        raise InvalidRequest(f"{runs} runs after {warmup} for warm-up make no comparison: take at least one run")
+    reports: dict[str, list[TransferResult]] = {name: [] for name in serializers}
+    failures: dict[str, str] = {}
+    total = (warmup + runs) * len(serializers)
+    done = 0
+    for number in range(warmup + runs):
+        shift = number % len(serializers)
+        for name in (*serializers[shift:], *serializers[:shift]):
+            done += 1
+            if name in failures:
+                continue
+            if on_step is not None:
+                on_step(done - 1, total, name)
+            try:
+                result = link.start_transfer(
+                    root, "skyway-comparison", serializer=name, timeout=timeout, discard=True
+                ).result()
+            except _FATAL:
+                raise
+            except SkywayError as error:
+                failures[name] = error.message
+                continue
+            if number >= warmup:
+                reports[name].append(result)
+    results = tuple(
+        SerializerResult(name, () if name in failures else tuple(reports[name]), failures.get(name))
+        for name in serializers
+    )
+    return Comparison(link.sender.name, link.receiver.name, root, warmup, results)

@@ -1,0 +1,47 @@
+"""`python -m skyway_py._daemon FD`: the background orchestrator. Says "ready" on the descriptor once it serves."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+
+from skyway_py._daemon._service import OrchestrationServer
+from skyway_py._daemon._state import DaemonState, remove_state, write_state
+from skyway_py._orchestrator import Orchestrator
+from skyway_py._process import ProcessIdentity
+from skyway_py._version import __version__
+
+
+def main(ready_fd: int) -> None:
+    """Runs until it is told to end."""
+    ended = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: ended.set())
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    own = ProcessIdentity.of(os.getpid())
+    assert own is not None
+    with Orchestrator() as orchestrator, OrchestrationServer(orchestrator, ended) as server:
+        state = DaemonState(
+            pid=own.pid,
+            start_time_ticks=own.start_time_ticks,
+            port=server.port,
+            token=server.token,
+            run_directory=str(orchestrator.run_directory),
+            version=__version__,
+        )
+        write_state(state)
+        try:
+            os.write(ready_fd, b"ready")
+            os.close(ready_fd)
+            # In slices: a wait without end would not let the signal handlers run on every platform.
+            while not ended.wait(1.0):
+                pass
+        finally:
+            orchestrator.close()
+            remove_state(state)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

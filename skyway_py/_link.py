@@ -1,0 +1,131 @@
+"""A link: from one JVM to another, for any number of transfers."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+from types import TracebackType
+
+from skyway_py._errors import InvalidRequest, SkywayError
+from skyway_py._html import facts
+from skyway_py._jvm import Jvm
+from skyway_py._names import default_destination
+from skyway_py._proto import agent_pb2 as pb
+from skyway_py._transfer import RunningTransfer
+from skyway_py._transfer_result import SKYWAY, ProgressHook, TransferResult, transport_name, transport_number
+
+
+class Link:
+    """From `sender` to `receiver`; `transport` is the one in use, "shm" or "tcp". A context manager."""
+
+    def __init__(self, sender: Jvm, receiver: Jvm, transport: str | None = None) -> None:
+        """:raises LayoutMismatch: objects lie differently in the two JVMs.
+        :raises LinkError: they cannot reach each other.
+        """
+        if sender is receiver:
+            raise InvalidRequest(f"JVM '{sender.name}' cannot be linked to itself: name two JVMs")
+        self.sender = sender
+        self.receiver = receiver
+        self.id = secrets.token_hex(8)
+        wanted = transport_number(transport)
+        self.transport = transport_name(self._open(wanted))
+        self.is_open = True
+
+    def _open(self, transport: pb.Transport.ValueType) -> int:
+        prepared = self.receiver.call(
+            self.receiver.stub.PrepareLink,
+            pb.PrepareLinkRequest(link_id=self.id, peer_name=self.sender.name),
+            f"preparing a link from '{self.sender.name}'",
+        )
+        request = pb.OpenLinkRequest(
+            link_id=self.id,
+            peer_name=self.receiver.name,
+            host=prepared.host,
+            port=prepared.port,
+            token=prepared.token,
+            peer_layout=prepared.layout,
+            peer_pid=prepared.pid,
+            transport=transport,
+        )
+        try:
+            opened = self.sender.call(self.sender.stub.OpenLink, request, f"opening a link to '{self.receiver.name}'")
+        except BaseException:
+            self._close_at(self.receiver)
+            raise
+        return opened.transport
+
+    def transfer(
+        self,
+        root: str,
+        destination: str | None = None,
+        *,
+        verify: bool = False,
+        serializer: str = SKYWAY,
+        timeout: float | None = 600.0,
+        on_progress: ProgressHook | None = None,
+    ) -> TransferResult:
+        """Moves one graph; as `Orchestrator.transfer`."""
+        running = self.start_transfer(root, destination, verify=verify, serializer=serializer, timeout=timeout)
+        return running.finish(on_progress)
+
+    def start_transfer(
+        self,
+        root: str,
+        destination: str | None = None,
+        *,
+        verify: bool = False,
+        serializer: str = SKYWAY,
+        timeout: float | None = 600.0,
+        discard: bool = False,
+        max_pause_micros: int = 0,
+    ) -> RunningTransfer:
+        """Begins to move one graph, and leaves the waiting to the caller; as `Orchestrator.start_transfer`.
+
+        :param discard: the receiver drops the graph as soon as it is complete.
+        """
+        if not self.is_open:
+            raise InvalidRequest(f"the link {self} is closed: connect again")
+        return RunningTransfer(
+            self.sender,
+            self.receiver,
+            pb.TransferRequest(
+                link_id=self.id,
+                transfer_id=secrets.token_hex(8),
+                root=root,
+                destination=destination or default_destination(root),
+                serializer=serializer,
+                timeout_millis=0 if timeout is None else max(1, round(timeout * 1e3)),
+                discard=discard,
+                max_pause_micros=max_pause_micros,
+            ),
+            verify=verify,
+        )
+
+    def close(self) -> None:
+        """Closes it on both sides; later calls do nothing."""
+        if self.is_open:
+            self.is_open = False
+            self._close_at(self.sender)
+            self._close_at(self.receiver)
+
+    def _close_at(self, jvm: Jvm) -> None:
+        # When it fails the JVM is gone, or will notice the other side's end.
+        with contextlib.suppress(SkywayError):
+            jvm.call(jvm.stub.CloseLink, pb.CloseLinkRequest(link_id=self.id), "closing a link", timeout=5.0)
+
+    def __enter__(self) -> Link:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __str__(self) -> str:
+        return f"{self.sender.name} → {self.receiver.name}"
+
+    def __repr__(self) -> str:
+        return f"<Link {self} {self.transport}{'' if self.is_open else ' closed'}>"
+
+    def _repr_html_(self) -> str:
+        return facts("Link", {"from": self.sender.name, "to": self.receiver.name, "transport": self.transport})

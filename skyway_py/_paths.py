@@ -1,0 +1,97 @@
+"""Files of the package, and private directories."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from pathlib import Path
+from typing import Final
+
+from skyway_py._errors import InstallationError
+
+_LIB: Final = Path(__file__).resolve().parent / "_lib"
+
+
+def agent_jar() -> Path:
+    """The Java agent.
+
+    :raises InstallationError: it is not there.
+    """
+    return _built("skyway-agent.jar")
+
+
+def bench_jar() -> Path:
+    """The idle application with the workloads and the baseline serializers.
+
+    :raises InstallationError: it is not there.
+    """
+    return _built("skyway-bench.jar")
+
+
+def native_library() -> Path:
+    """The native engine.
+
+    :raises InstallationError: it is not there.
+    """
+    return _built("libskyway.so")
+
+
+def _built(name: str) -> Path:
+    path = _LIB / name
+    if not path.is_file():
+        raise InstallationError(f"{name} is not in {_LIB}: install the package with `pip install .`, which builds it")
+    return path
+
+
+def make_run_directory() -> Path:
+    """A new directory that only this user can enter (mode 0700)."""
+    return Path(tempfile.mkdtemp(prefix="skyway-"))
+
+
+def state_directory() -> Path:
+    """Where the background orchestrator leaves its state: SKYWAY_STATE_DIR, else in XDG_RUNTIME_DIR, else in the
+    directory for temporary files. Made with mode 0700 when it is missing.
+
+    :raises InstallationError: it belongs to another user or others may enter it.
+    """
+    given = os.environ.get("SKYWAY_STATE_DIR")
+    runtime = os.environ.get("XDG_RUNTIME_DIR")
+    if given:
+        path = Path(given)
+    elif runtime and Path(runtime).is_dir():
+        path = Path(runtime) / "skyway"
+    else:
+        path = Path(tempfile.gettempdir()) / f"skyway-{os.getuid()}"
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        info = path.lstat()
+    except OSError as error:
+        raise InstallationError(
+            f"cannot use the state directory {path}: {error.strerror}: set SKYWAY_STATE_DIR to another one"
+        ) from error
+    # In a shared directory anyone could have made this path first, or a link of that name.
+    if not stat.S_ISDIR(info.st_mode) or info.st_uid != os.getuid() or stat.S_IMODE(info.st_mode) & 0o077:
+        raise InstallationError(
+            f"the state directory {path} is not a directory that only you can enter: "
+            f"run `chmod 700` on it, or set SKYWAY_STATE_DIR to another one"
+        )
+    return path
+
+
+def write_private(path: Path, text: str) -> None:
+    """Writes a new file that only this user can read (mode 0600). An existing file is never followed or reused."""
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    with os.fdopen(fd, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def last_lines(path: Path, count: int = 12, limit: int = 16 << 10) -> list[str]:
+    """The last lines of a file, of at most `limit` bytes in all; empty when there is no file."""
+    try:
+        with path.open("rb") as file:
+            file.seek(0, os.SEEK_END)
+            file.seek(max(0, file.tell() - limit))
+            return file.read().decode("utf-8", errors="replace").splitlines()[-count:]
+    except OSError:
+        return []
