@@ -71,9 +71,18 @@ class RunningTransfer:
         for _ in self if self._report is None else ():
             pass
         if self._report is None:
-            raise InternalError(f"the agent of '{self._sender.name}' ended the transfer without a report")
+            raise InternalError(f"the agent of JVM '{self._sender.name}' ended the transfer without a report")
         if self._verify and self._digest is None:
             self._digest = self._compare_digests()
+        return self.unverified_result()
+
+    def unverified_result(self) -> TransferResult:
+        """The report of a transfer whose verification failed.
+
+        :raises InternalError: there is no report, because the graph did not arrive.
+        """
+        if self._report is None:
+            raise InternalError(f"there is no report: {self._doing} has not ended well")
         return TransferResult.from_report(
             self._report,
             sender=self._sender.name,

@@ -62,6 +62,11 @@ class RemoteOrchestrator:
         self._metadata = rpc.token_metadata(state.token)
         self._stub = OrchestrationStub(self._channel)
 
+    @property
+    def pid(self) -> int:
+        """Its process."""
+        return self._state.pid
+
     def status(self) -> Status:
         """What runs."""
         answer = self._call(self._stub.Status, pb.StatusRequest(), "asking for the status")

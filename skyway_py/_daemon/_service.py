@@ -46,7 +46,7 @@ class _Orchestration(pb_grpc.OrchestrationServicer):
         self._started_unix_millis = round(time.time() * 1e3)
 
     @_unary
-    def Status(self, request: pb.StatusRequest) -> pb.StatusResponse:  # type: ignore[override]
+    def Status(self, request: pb.StatusRequest) -> pb.StatusResponse:
         own = self._orchestrator
         return pb.StatusResponse(
             version=__version__,
@@ -59,27 +59,27 @@ class _Orchestration(pb_grpc.OrchestrationServicer):
         )
 
     @_unary
-    def Launch(self, request: pb.LaunchRequest) -> pb.JvmStatus:  # type: ignore[override]
+    def Launch(self, request: pb.LaunchRequest) -> pb.JvmStatus:
         return messages.jvm_status(self._orchestrator.launch(request.name, **messages.launch_arguments(request)))
 
     @_unary
-    def Attach(self, request: pb.AttachRequest) -> pb.JvmStatus:  # type: ignore[override]
+    def Attach(self, request: pb.AttachRequest) -> pb.JvmStatus:
         jvm = self._orchestrator.attach(request.pid, request.name or None, timeout=request.timeout_millis / 1e3)
         return messages.jvm_status(jvm)
 
     @_unary
-    def ListJvmRoots(self, request: pb.ListJvmRootsRequest) -> pb.ListJvmRootsResponse:  # type: ignore[override]
+    def ListJvmRoots(self, request: pb.ListJvmRootsRequest) -> pb.ListJvmRootsResponse:
         own = self._orchestrator
         chosen = [own.jvm(request.jvm)] if request.jvm else [jvm for jvm in own.jvms.values() if jvm.alive]
         return pb.ListJvmRootsResponse(jvms=[messages.jvm_roots(jvm) for jvm in chosen])
 
     @_unary
-    def Stop(self, request: pb.StopRequest) -> pb.StopResponse:  # type: ignore[override]
+    def Stop(self, request: pb.StopRequest) -> pb.StopResponse:
         self._orchestrator.stop(request.name)
         return pb.StopResponse()
 
     @_unary
-    def Down(self, request: pb.DownRequest) -> pb.DownResponse:  # type: ignore[override]
+    def Down(self, request: pb.DownRequest) -> pb.DownResponse:
         self._orchestrator.close()
         self._ended.set()
         return pb.DownResponse()
