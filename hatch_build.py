@@ -32,7 +32,8 @@ class SkywayBuildHook(BuildHookInterface):  # type: ignore[type-arg]
 
 def _load_build(root: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location("skyway_build", root / "scripts" / "build.py")
-    assert spec and spec.loader
+    assert spec
+    assert spec.loader
     module = importlib.util.module_from_spec(spec)
     # Dataclasses look their module up by name.
     sys.modules[spec.name] = module

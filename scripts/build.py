@@ -3,8 +3,8 @@
 
 Needs nothing but the standard library: it runs in the build backend and before there is a virtual environment.
 `build.py` builds; `build.py --missing` prints the Debian names of the tools that are missing, one a line;
-`build.py --jdk FEATURE` prints the home of an installed JDK of that feature release; `build.py --cxx FLAG...` prints
-the compiler's command for the native sources, one word a line.
+`build.py --jdk FEATURE` prints the home of an installed JDK of that feature release, `build.py --build-jdk` of the one
+to build with; `build.py --cxx FLAG...` prints the compiler's command for the native sources, one word a line.
 """
 
 from __future__ import annotations
@@ -250,10 +250,12 @@ def _main(arguments: Sequence[str]) -> None:
                 if not homes:
                     raise BuildError(f"no JDK {feature} was found")
                 print(homes[0])
+            case ["--build-jdk"]:
+                print(build_jdk().home)
             case ["--cxx", *flags]:
                 print("\n".join(compiler_command(flags)))
             case _:
-                print("usage: build.py [--missing | --jdk FEATURE | --cxx FLAG...]", file=sys.stderr)
+                print("usage: build.py [--missing | --jdk FEATURE | --build-jdk | --cxx FLAG...]", file=sys.stderr)
                 sys.exit(2)
 
 

@@ -1,0 +1,144 @@
+"""What the tests know of JVMs: which there are, how to compile for them, and pairs that many tests share."""
+
+from __future__ import annotations
+
+import functools
+import os
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from skyway_py import Jdk, JdkNotFound, Jvm, Orchestrator, TransferResult, find_jdk
+from skyway_py._paths import bench_jar
+
+FEATURES: Final = (17, 25)
+COLLECTORS: Final = ("serial", "parallel", "g1")
+#: The collector checks the whole heap before and after each collection, and stops the JVM when something is wrong.
+VERIFY: Final = ("-XX:+UnlockDiagnosticVMOptions", "-XX:+VerifyBeforeGC", "-XX:+VerifyAfterGC")
+APPS: Final = Path(__file__).parent / "apps"
+
+
+@functools.cache
+def _jdk(feature: int) -> Jdk | None:
+    try:
+        return find_jdk(feature)
+    except JdkNotFound:
+        return None
+
+
+def jdk_of(feature: int) -> Jdk:
+    """The JDK of that feature release; the test is skipped when there is none, except in CI."""
+    jdk = _jdk(feature)
+    if jdk is None:
+        if os.environ.get("CI") == "true":
+            pytest.fail(f"CI needs a JDK {feature}")
+        pytest.skip(f"no JDK {feature} was found")
+    return jdk
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """The test applications' classes."""
+
+    directory: Path
+
+    @property
+    def class_path(self) -> str:
+        """With the bench module, for its workloads."""
+        return os.pathsep.join((str(self.directory), str(bench_jar())))
+
+    def app(self, main: str = "fixture.Host", *args: str) -> list[str]:
+        """What `launch` is given to run one of them."""
+        return ["-cp", self.class_path, main, *args]
+
+
+def javac(jdk: Jdk, target: Path, sources: list[Path], class_path: str) -> None:
+    """Compiles for Java 17."""
+    command: list[str | Path] = [
+        jdk.home / "bin" / "javac",
+        "--release",
+        "17",
+        "-cp",
+        class_path,
+        "-d",
+        target,
+        *sources,
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two JVMs of a kind, of which the collectors check the heap, and both allocate all the time."""
+
+    skyway: Orchestrator
+    left: Jvm
+    right: Jvm
+    jdk: Jdk
+    collector: str
+
+    def transfer(self, root: str, destination: str | None = None, **options: Any) -> TransferResult:
+        """From left to right; verified unless the test says otherwise."""
+        options.setdefault("verify", True)
+        options.setdefault("timeout", 60.0)
+        return self.skyway.transfer(f"left:{root}", "right", destination=destination, **options)
+
+    def collect(self) -> None:
+        """A full collection in both, with the checks before and after it."""
+        for jvm in (self.left, self.right):
+            collect(jvm, self.jdk)
+
+
+def collect(jvm: Jvm, jdk: Jdk) -> None:
+    """A full collection; fails when the JVM does not survive it."""
+    command: list[str | Path] = [jdk.home / "bin" / "jcmd", str(jvm.pid), "GC.run"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, f"{done.stdout}{done.stderr}{jvm.quote_log()}"
+    assert jvm.alive, jvm.quote_log()
+
+
+COMBINATIONS: Final = [
+    pytest.param((feature, collector), id=f"{feature}-{collector}") for feature in FEATURES for collector in COLLECTORS
+]
+
+
+def launch_kind(
+    skyway: Orchestrator, compiled: Compiled, name: str, feature: int, collector: str, **options: Any
+) -> Jvm:
+    """A JVM with a test application and heap checks."""
+    options.setdefault("heap", "256m")
+    options.setdefault("app", compiled.app())
+    options["java_args"] = [*VERIFY, *options.get("java_args", ())]
+    return skyway.launch(name, jdk=jdk_of(feature), collector=collector, **options)
+
+
+def wait_for_line(jvm: Jvm, line: str, seconds: float = 30.0) -> list[str]:
+    """Waits until the JVM has printed a line; gives all lines until then."""
+    assert jvm.log
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        lines = jvm.log.read_text().splitlines()
+        if line in lines:
+            return lines
+        assert jvm.alive, jvm.quote_log()
+        time.sleep(0.05)
+    pytest.fail(f"'{line}' was not printed within {seconds:g} s{jvm.quote_log()}")
+
+
+def wait_until_gone(pid: int, seconds: float = 30.0) -> None:
+    """Waits until a process has ended."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            return
+        if state == "Z":
+            return
+        time.sleep(0.05)
+    pytest.fail(f"process {pid} still runs after {seconds:g} s")
