@@ -15,7 +15,9 @@ from skyway_py._version import __version__
 
 
 def main(ready_fd: int) -> None:
-    """Runs until it is told to end."""
+    """Runs until it is told to end, in a process of its own that no shell waits for."""
+    if os.fork() > 0:
+        os._exit(0)
     ended = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: ended.set())

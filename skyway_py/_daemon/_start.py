@@ -19,6 +19,7 @@ from skyway_py._errors import DaemonError
 from skyway_py._jvm import quoted
 
 _START_SECONDS: Final = 30.0
+_COMMAND: Final = (sys.executable, "-m", "skyway_py._daemon")
 
 
 def connect() -> RemoteOrchestrator | None:
@@ -62,8 +63,8 @@ def _spawn() -> None:
     ready_read, ready_write = os.pipe()
     try:
         with log.open("ab") as out:
-            subprocess.Popen(
-                [sys.executable, "-m", "skyway_py._daemon", str(ready_write)],
+            subprocess.run(
+                [*_COMMAND, str(ready_write)],
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=out,
@@ -71,6 +72,8 @@ def _spawn() -> None:
                 env=_environment(),
                 pass_fds=(ready_write,),
                 start_new_session=True,
+                timeout=_START_SECONDS,
+                check=False,
             )
         os.close(ready_write)
         ready_write = -1
