@@ -13,6 +13,7 @@ import fcntl
 import functools
 import hashlib
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -21,6 +22,7 @@ import sysconfig
 import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -29,6 +31,18 @@ LIB: Final = ROOT / "skyway_py" / "_lib"
 STAMPS: Final = ROOT / "build"
 JVM: Final = ROOT / "jvm-agent"
 NATIVE_SOURCES: Final = JVM / "core" / "src" / "main" / "cpp"
+COMPILER_FLAGS: Final = (
+    "-std=c++17",
+    "-O3",
+    "-fPIC",
+    "-shared",
+    "-fvisibility=hidden",
+    "-fno-exceptions",
+    "-fno-rtti",
+    "-Wall",
+    "-Wextra",
+    "-Werror",
+)
 
 if TYPE_CHECKING:
     from skyway_py._jdk import Jdk, discover_jdks
@@ -54,8 +68,15 @@ def build() -> None:
     with (STAMPS / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         LIB.mkdir(exist_ok=True)
-        _step("jars", _java_inputs(), ["skyway-agent.jar", "skyway-bench.jar"], _build_jars)
-        _step("engine", _native_inputs(), ["libskyway.so"], _build_native, extra=" ".join(_compiler_flags()))
+        steps = [
+            _Step("jars", ("skyway-agent.jar", "skyway-bench.jar"), _java_inputs(), "", _build_jars),
+            _Step("engine", ("libskyway.so",), _native_inputs(), " ".join(COMPILER_FLAGS), _build_native),
+        ]
+        stale = [step for step in steps if not step.is_current()]
+        if stale:
+            _require_tools()
+        for step in stale:
+            step.run()
 
 
 def wheel_platform() -> str:
@@ -65,18 +86,7 @@ def wheel_platform() -> str:
 
 def missing() -> list[str]:
     """Debian packages of the build tools that are missing."""
-    wanted: list[tuple[str, Callable[[], object]]] = [
-        ("openjdk-17-jdk-headless", build_jdk),
-        ("maven", maven),
-        ("g++", compiler),
-    ]
-    absent = []
-    for package, find in wanted:
-        try:
-            find()
-        except BuildError:
-            absent.append(package)
-    return absent
+    return [package for package, find in _TOOLS.items() if _problem(find)]
 
 
 @functools.cache
@@ -130,6 +140,14 @@ def compiler_command(flags: Iterable[str]) -> list[str]:
     return [*compiler(), f"-I{include}", f"-I{include / 'linux'}", f"-I{NATIVE_SOURCES}", *flags, "-ldl", "-lpthread"]
 
 
+#: The tools of the build, by the Debian packages that have them.
+_TOOLS: Final[dict[str, Callable[[], object]]] = {
+    "openjdk-17-jdk-headless": build_jdk,
+    "maven": maven,
+    "g++": compiler,
+}
+
+
 def _has_compiler(jdk: Jdk) -> bool:
     include = jdk.home / "include"
     return (
@@ -139,33 +157,58 @@ def _has_compiler(jdk: Jdk) -> bool:
     )
 
 
-def _step(
-    name: str, inputs: Sequence[Path], outputs: Sequence[str], make: Callable[[], Iterable[Path]], extra: str = ""
-) -> None:
-    stamp = STAMPS / f"{name}.stamp"
-    digest = _digest(inputs, extra)
-    if _is_current(stamp, digest, outputs):
-        return
-    _say(f"building the {name}")
-    stamp.unlink(missing_ok=True)
-    for made in make():
-        _install(made)
-    stamp.write_text(digest + "\n")
-
-
-def _is_current(stamp: Path, digest: str, outputs: Sequence[str]) -> bool:
+def _problem(find: Callable[[], object]) -> str | None:
     try:
-        return stamp.read_text().strip() == digest and all((LIB / output).is_file() for output in outputs)
-    except OSError:
-        return False
+        find()
+    except BuildError as error:
+        return str(error)
+    return None
 
 
-def _digest(inputs: Sequence[Path], extra: str) -> str:
-    whole = hashlib.sha256(extra.encode())
-    for path in inputs:
-        whole.update(f"\0{path.relative_to(ROOT)}\0".encode())
-        whole.update(hashlib.sha256(path.read_bytes()).digest())
-    return whole.hexdigest()
+def _require_tools() -> None:
+    problems = [problem for find in _TOOLS.values() if (problem := _problem(find))]
+    if problems:
+        raise BuildError("; ".join(problems))
+
+
+@dataclass(frozen=True)
+class _Step:
+    """What is built of `inputs` and `options`, and how: `make` gives the built files, in the order of `outputs`."""
+
+    name: str
+    outputs: Sequence[str]
+    inputs: Sequence[Path]
+    options: str
+    make: Callable[[], Iterable[Path]]
+
+    @property
+    def _stamp(self) -> Path:
+        return STAMPS / f"{self.name}.stamp"
+
+    @functools.cached_property
+    def _digest(self) -> str:
+        whole = hashlib.sha256(self.options.encode())
+        for path in self.inputs:
+            whole.update(f"\0{path.relative_to(ROOT)}\0".encode())
+            whole.update(hashlib.sha256(path.read_bytes()).digest())
+        return whole.hexdigest()
+
+    def is_current(self) -> bool:
+        """Whether the outputs were built of these inputs."""
+        try:
+            stamped = self._stamp.read_text().strip()
+        except OSError:
+            return False
+        return stamped == self._digest and all((LIB / output).is_file() for output in self.outputs)
+
+    def run(self) -> None:
+        """Builds. What the inputs were is read before, so that a change meanwhile is seen the next time."""
+        digest = self._digest
+        _say(f"building the {self.name}")
+        self._stamp.unlink(missing_ok=True)
+        for made in self.make():
+            _install(made)
+        self._stamp.write_text(digest + "\n")
 
 
 def _install(made: Path) -> None:
@@ -191,38 +234,39 @@ def _files(top: Path) -> Iterator[Path]:
 
 def _build_jars() -> list[Path]:
     jdk = build_jdk()
-    command = [maven(), "--batch-mode", "--quiet", "-f", str(JVM / "pom.xml"), "-Dmaven.test.skip=true", "package"]
+    command = [
+        maven(),
+        "--batch-mode",
+        "--quiet",
+        "-f",
+        str(JVM / "pom.xml"),
+        "-Dmaven.test.skip=true",
+        "package",
+    ]
     environment = {**os.environ, "JAVA_HOME": str(jdk.home)}
     _run(command, "Maven failed: its errors are above", environment)
     return [JVM / "agent" / "target" / "skyway-agent.jar", JVM / "bench" / "target" / "skyway-bench.jar"]
 
 
-def _compiler_flags() -> list[str]:
-    return [
-        "-std=c++17",
-        "-O3",
-        "-fPIC",
-        "-shared",
-        "-fvisibility=hidden",
-        "-fno-exceptions",
-        "-fno-rtti",
-        "-Wall",
-        "-Wextra",
-        "-Werror",
-    ]
-
-
 def _build_native() -> list[Path]:
     sources = sorted(str(path) for path in NATIVE_SOURCES.glob("*.cpp"))
     library = STAMPS / "libskyway.so"
-    command = compiler_command([*_compiler_flags(), *sources, "-o", str(library)])
+    command = compiler_command([*COMPILER_FLAGS, *sources, "-o", str(library)])
     _run(command, "the C++ compiler failed: its errors are above", dict(os.environ))
     return [library]
 
 
 def _run(command: Sequence[str], failure: str, environment: dict[str, str]) -> None:
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=sys.stderr, env=environment, check=False)
-    if done.returncode != 0:
+    # Some Mavens write colours whatever they are told.
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment, text=True
+    ) as process:
+        assert process.stdout
+        for line in process.stdout:
+            plain = re.sub(r"\x1b\[[0-9;]*m", "", line)
+            if plain.strip():
+                print(plain, end="", file=sys.stderr, flush=True)
+    if process.returncode != 0:
         raise BuildError(failure)
 
 

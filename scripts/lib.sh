@@ -96,8 +96,8 @@ setup() {
     (
         flock 9
         install_tools
-        make_venv "$1"
         python3 scripts/build.py
+        make_venv "$1"
     ) 9>build/setup.lock
 }
 
