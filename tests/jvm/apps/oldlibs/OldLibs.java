@@ -20,8 +20,13 @@ public final class OldLibs {
                 .build();
         System.out.println("netty " + Version.identify().get("netty-buffer").artifactVersion() + " "
                 + buffer.toString(StandardCharsets.UTF_8));
-        System.out.println("protobuf " + Struct.class.getProtectionDomain().getCodeSource().getLocation().getPath()
-                + " " + Struct.parseFrom(struct.toByteArray()).getFieldsOrThrow("key").getStringValue());
+        System.out.println("protobuf "
+                + Struct.class
+                        .getProtectionDomain()
+                        .getCodeSource()
+                        .getLocation()
+                        .getPath() + " "
+                + Struct.parseFrom(struct.toByteArray()).getFieldsOrThrow("key").getStringValue());
         for (String name : List.of("io.grpc.Server", "io.skyway.core.Engine", "io.skyway.proto.Root")) {
             System.out.println(name + " visible " + isVisible(name));
         }
