@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from skyway_py._comparison import Comparison, ComparisonHook, SerializerResult
 from skyway_py._errors import InvalidRequest, JvmLost, RootMissing, SkywayError, TransferCancelled
@@ -14,7 +14,7 @@ _FATAL = (JvmLost, RootMissing, TransferCancelled)
 
 
 def run_comparison(
-    link: Link,
+    connect: Callable[[], Link],
     root: str,
     serializers: Sequence[str],
     *,
@@ -26,6 +26,7 @@ def run_comparison(
     """Sends the graph `warmup` + `runs` times with each serializer, in rounds, so that whatever else the machine does
     hits all of them alike. The order within a round rotates. A serializer that fails is not run again.
 
+    :param connect: gives the link, another one when a failure has broken it.
     :raises InvalidRequest: `runs` is not positive or `warmup` negative.
     :raises SkywayError: something failed that concerns all of them.
     """
@@ -44,9 +45,11 @@ def run_comparison(
             if on_step is not None:
                 on_step(done - 1, total, name)
             try:
-                result = link.start_transfer(
-                    root, "skyway-comparison", serializer=name, timeout=timeout, discard=True
-                ).result()
+                result = (
+                    connect()
+                    .start_transfer(root, "skyway-comparison", serializer=name, timeout=timeout, discard=True)
+                    .result()
+                )
             except _FATAL:
                 raise
             except SkywayError as error:
@@ -58,4 +61,5 @@ def run_comparison(
         SerializerResult(name, () if name in failures else tuple(reports[name]), failures.get(name))
         for name in serializers
     )
+    link = connect()
     return Comparison(link.sender.name, link.receiver.name, root, warmup, results)

@@ -65,6 +65,9 @@ def start_embedded(jdk: Jdk, plan: LaunchPlan, agent_option: str, class_path: Se
     if not jdk.libjvm.is_file():
         raise EmbedError(f"{jdk} has no lib/server/libjvm.so: choose another JDK")
     flags = plan.options(agent_option)
+    if plan.feature >= 21:
+        # A later orchestrator of this process loads the agent into the running JVM; without this it warns.
+        flags.append("-XX:+EnableDynamicAgentLoading")
     try:
         # Without `interrupt` Ctrl-C stays Python's.
         jpype.startJVM(*flags, jvmpath=str(jdk.libjvm), classpath=[str(entry) for entry in class_path], interrupt=False)

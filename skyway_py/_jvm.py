@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
@@ -223,13 +222,17 @@ class Jvm:
     def error(self, error: grpc.RpcError, doing: str) -> SkywayError:
         """What a failed call to this JVM stands for."""
         translated = rpc.error_from_call(error, f"{doing} in JVM '{self.name}'")
-        if isinstance(translated, JvmLost) and not self._runs_on():
-            return JvmLost(f"{self._ended()} while {doing}{self.quote_log()}")
+        if isinstance(translated, JvmLost) and not self.runs_on():
+            return JvmLost(self.epitaph(doing))
         return translated
 
-    def _runs_on(self) -> bool:
-        # The connection breaks a moment before the process can be waited for.
+    def runs_on(self) -> bool:
+        """Whether the process runs, asked after a connection broke: which happens a moment before its end is seen."""
         return self.process.wait(1.0) is None if self.process else self.identity.alive()
+
+    def epitaph(self, doing: str) -> str:
+        """How it ended, what it was doing, and its last output."""
+        return f"{self._ended()} while {doing}{self.quote_log()}"
 
     def _ended(self) -> str:
         code = self.exit_code
@@ -272,8 +275,3 @@ class Jvm:
 def quoted(lines: list[str]) -> str:
     """Lines of a JVM's output, to be put behind an error."""
     return "; its last output:\n" + "\n".join(f"    {line}" for line in lines) if lines else ""
-
-
-def each_alive(jvms: dict[str, Jvm]) -> Iterator[Jvm]:
-    """Those that run."""
-    return (jvm for jvm in jvms.values() if jvm.alive)

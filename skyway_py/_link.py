@@ -99,6 +99,7 @@ class Link:
                 max_pause_micros=max_pause_micros,
             ),
             verify=verify,
+            on_broken=self.close,
         )
 
     def close(self) -> None:

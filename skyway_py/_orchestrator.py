@@ -6,10 +6,8 @@ import atexit
 import os
 import secrets
 import shutil
-import threading
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
 
@@ -17,13 +15,14 @@ from skyway_py import _paths as paths
 from skyway_py._compare import run_comparison
 from skyway_py._comparison import Comparison, ComparisonHook, expand_serializers
 from skyway_py._embed import EmbeddedJvm
-from skyway_py._errors import InvalidRequest, UnknownJvm
+from skyway_py._errors import InvalidRequest
+from skyway_py._fleet import Fleet, end
 from skyway_py._html import table
 from skyway_py._jdk import Jdk
 from skyway_py._joining import Joining
 from skyway_py._jvm import Jvm, Root
 from skyway_py._link import Link
-from skyway_py._names import checked_jvm_name, split_source, split_target
+from skyway_py._names import split_source, split_target
 from skyway_py._server import ControlServer
 from skyway_py._transfer import RunningTransfer
 from skyway_py._transfer_result import SKYWAY, ProgressHook, TransferResult
@@ -47,11 +46,7 @@ class Orchestrator:
     def __init__(self) -> None:
         self.run_directory = paths.make_run_directory()
         self._token = secrets.token_hex(32)
-        self._lock = threading.RLock()
-        self._jvms: dict[str, Jvm] = {}
-        self._reserved: set[str] = set()
-        self._links: dict[tuple[str, str, str], Link] = {}
-        self._closed = False
+        self._fleet = Fleet()
         try:
             self._server = ControlServer(self._token)
         except BaseException:
@@ -102,7 +97,7 @@ class Orchestrator:
         """
         if workload and app:
             raise InvalidRequest("a workload needs the idle application: leave out the workload, or the application")
-        with self._reserve(name):
+        with self._fleet.reserved(name):
             plan = self._joining.plan(
                 java=java,
                 jdk=jdk,
@@ -117,10 +112,10 @@ class Orchestrator:
             try:
                 if workload:
                     jvm.build_workload(workload, size=size, root=root, seed=seed)
-                self._add(jvm)
             except BaseException:
-                self._end(jvm, grace=0.0)
+                end(jvm, grace=0.0)
                 raise
+            self._fleet.add(jvm)
             return jvm
 
     def attach(self, pid: int, name: str | None = None, *, timeout: float = 60.0) -> Jvm:
@@ -131,10 +126,10 @@ class Orchestrator:
         :raises AttachError: no such process, another user's, no JVM, or it does not load agents.
         :raises InvalidRequest: the name is taken, or the JVM is already here.
         """
-        self._refuse_known(pid)
-        with self._reserve(name or f"jvm-{pid}") as chosen:
+        self._fleet.refuse_known(pid)
+        with self._fleet.reserved(name or f"jvm-{pid}") as chosen:
             jvm = self._joining.attach(chosen, pid, timeout)
-            self._add(jvm)
+            self._fleet.add(jvm)
             return jvm
 
     def embed(
@@ -155,24 +150,22 @@ class Orchestrator:
         :param timeout: seconds until the agent must be ready.
         :raises EmbedError: JPype is missing, or the JVM or its agent did not start.
         """
-        self._refuse_known(os.getpid())
-        with self._reserve(name):
+        self._fleet.refuse_known(os.getpid())
+        with self._fleet.reserved(name):
             plan = self._joining.plan(jdk=jdk, collector=collector, heap=heap, java_args=java_args)
             jvm = self._joining.embed(name, jdk, plan, class_path, timeout)
-            self._add(jvm)
+            self._fleet.add(jvm)
             return jvm
 
     @property
     def jvms(self) -> dict[str, Jvm]:
         """All JVMs by name, also those that have ended by themselves and were not stopped."""
-        with self._lock:
-            return dict(self._jvms)
+        return self._fleet.jvms
 
     @property
     def links(self) -> list[Link]:
         """The open links."""
-        with self._lock:
-            return [link for link in self._links.values() if link.is_open]
+        return self._fleet.links
 
     @property
     def types_known(self) -> int:
@@ -184,14 +177,7 @@ class Orchestrator:
 
         :raises UnknownJvm: there is none; the message lists those that are here.
         """
-        if isinstance(name, Jvm):
-            return name
-        with self._lock:
-            found = self._jvms.get(name)
-            known = ", ".join(self._jvms) or "none"
-        if found is None:
-            raise UnknownJvm(f"no JVM is called '{name}' (here: {known}): launch or attach it first")
-        return found
+        return self._fleet.get(name)
 
     def roots(self, name: str | Jvm) -> list[Root]:
         """The graphs that a JVM offers by name.
@@ -207,11 +193,7 @@ class Orchestrator:
         :param grace: seconds that its shutdown hooks may take.
         :raises UnknownJvm: no such JVM.
         """
-        jvm = self.jvm(name)
-        with self._lock:
-            self._jvms.pop(jvm.name, None)
-        self._drop_links(jvm)
-        self._end(jvm, grace)
+        self._fleet.remove(self.jvm(name), grace)
 
     # Graphs
 
@@ -223,13 +205,7 @@ class Orchestrator:
         :raises LinkError: they cannot reach each other.
         :raises UnknownJvm: no such JVM.
         """
-        sender, receiver = self.jvm(a), self.jvm(b)
-        key = (sender.name, receiver.name, transport or "auto")
-        with self._lock:
-            link = self._links.get(key)
-            if link is None or not link.is_open or link.sender is not sender or link.receiver is not receiver:
-                link = self._links[key] = Link(sender, receiver, transport)
-            return link
+        return self._fleet.connect(self.jvm(a), self.jvm(b), transport)
 
     def transfer(
         self,
@@ -322,29 +298,23 @@ class Orchestrator:
             its result.
         """
         sender, root = split_source(source)
-        link = self.connect(sender, receiver, transport)
-        serializers = expand_serializers(with_)
-        return run_comparison(link, root, serializers, runs=runs, warmup=warmup, timeout=timeout, on_step=on_step)
+        return run_comparison(
+            lambda: self.connect(sender, receiver, transport),
+            root,
+            expand_serializers(with_),
+            runs=runs,
+            warmup=warmup,
+            timeout=timeout,
+            on_step=on_step,
+        )
 
     # The end
 
     def close(self) -> None:
         """Ends all launched JVMs, detaches from the others. Later calls do nothing."""
-        with self._lock:
-            if self._closed:
-                return
-            self._closed = True
-            jvms = list(self._jvms.values())
-            self._jvms.clear()
-            self._links.clear()
         try:
-            if jvms:
-                with ThreadPoolExecutor(len(jvms), thread_name_prefix="skyway-close") as pool:
-                    list(pool.map(lambda jvm: self._end(jvm, grace=5.0), jvms))
+            self._fleet.close()
         finally:
-            for jvm in jvms:
-                if jvm.process:
-                    jvm.process.kill()
             self._server.close()
             shutil.rmtree(self.run_directory, ignore_errors=True)
 
@@ -357,67 +327,12 @@ class Orchestrator:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<Orchestrator {'closed' if self._closed else ', '.join(self.jvms) or 'without JVMs'}>"
+        return f"<Orchestrator {'closed' if self._fleet.closed else ', '.join(self.jvms) or 'without JVMs'}>"
 
     def _repr_html_(self) -> str:
         infos = [jvm.info for jvm in self.jvms.values()]
         rows = [(info.name, info.state, info.pid, info.java_version, info.collector, info.engine) for info in infos]
         return table("Orchestrator", ("JVM", "state", "pid", "Java", "collector", "engine"), rows)
-
-    def _reserve(self, name: str) -> _Reservation:
-        return _Reservation(self, checked_jvm_name(name))
-
-    def _refuse_known(self, pid: int) -> None:
-        for jvm in self.jvms.values():
-            if jvm.pid == pid and jvm.alive:
-                raise InvalidRequest(f"JVM {pid} is already here as '{jvm.name}'")
-
-    def _add(self, jvm: Jvm) -> None:
-        with self._lock:
-            if self._closed:
-                raise InvalidRequest("the orchestrator was closed meanwhile")
-            self._jvms[jvm.name] = jvm
-
-    def _drop_links(self, jvm: Jvm) -> None:
-        with self._lock:
-            dropped = {k: link for k, link in self._links.items() if jvm in (link.sender, link.receiver)}
-            for key in dropped:
-                del self._links[key]
-        for link in dropped.values():
-            link.close()
-
-    def _end(self, jvm: Jvm, grace: float) -> None:
-        launched = jvm.process is not None
-        if jvm.alive:
-            jvm.shut_down(exit_jvm=launched, timeout=3.0)
-        jvm.disconnect()
-        if jvm.process is not None:
-            jvm.process.end(grace)
-
-
-class _Reservation:
-    """Keeps a name while a JVM of that name is on its way."""
-
-    def __init__(self, orchestrator: Orchestrator, name: str) -> None:
-        self._orchestrator = orchestrator
-        self._name = name
-
-    def __enter__(self) -> str:
-        owner = self._orchestrator
-        with owner._lock:
-            if owner._closed:
-                raise InvalidRequest("the orchestrator is closed: make a new one")
-            present = owner._jvms.get(self._name)
-            if self._name in owner._reserved or (present is not None and present.alive):
-                raise InvalidRequest(f"a JVM is already called '{self._name}': stop it, or choose another name")
-            if present is not None:
-                del owner._jvms[self._name]
-            owner._reserved.add(self._name)
-        return self._name
-
-    def __exit__(self, *_: object) -> None:
-        with self._orchestrator._lock:
-            self._orchestrator._reserved.discard(self._name)
 
 
 @atexit.register

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import grpc
@@ -11,6 +11,7 @@ import grpc
 from skyway_py._errors import (
     InternalError,
     JvmLost,
+    LinkError,
     PeerFailed,
     SkywayError,
     TransferCancelled,
@@ -31,12 +32,21 @@ class RunningTransfer:
     Iterating and result() belong to one thread; cancel() may be called from any.
     """
 
-    def __init__(self, sender: Jvm, receiver: Jvm, request: pb.TransferRequest, *, verify: bool) -> None:
+    def __init__(
+        self,
+        sender: Jvm,
+        receiver: Jvm,
+        request: pb.TransferRequest,
+        *,
+        verify: bool,
+        on_broken: Callable[[], None],
+    ) -> None:
         receiver.check_alive("receiving a graph")
         self._sender = sender
         self._receiver = receiver
         self._request = request
         self._verify = verify
+        self._on_broken = on_broken
         self._doing = f"sending '{request.root}' to JVM '{receiver.name}'"
         self._cancelled = threading.Event()
         self._report: pb.TransferReport | None = None
@@ -125,11 +135,10 @@ class RunningTransfer:
             return TransferTimeout(
                 f"{self._doing} took longer than {self._request.timeout_millis / 1e3:g} s: {failure}: allow more time"
             )
-        if isinstance(failure, PeerFailed) or (isinstance(failure, SkywayError) and not self._receiver.alive):
-            try:
-                self._receiver.check_alive(f"{self._doing} was done")
-            except JvmLost as lost:
-                return PeerFailed(str(lost), side="receiver", stack_trace=failure.stack_trace)
+        if isinstance(failure, (JvmLost, LinkError, PeerFailed)):
+            self._on_broken()
+            if self._sender.runs_on() and not self._receiver.runs_on():
+                return PeerFailed(self._receiver.epitaph(self._doing), side="receiver", stack_trace=failure.stack_trace)
         return failure
 
     def _compare_digests(self) -> Digest:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from skyway_py._comparison import Comparison, SerializerResult
@@ -11,11 +10,6 @@ from skyway_py._link import Link
 from skyway_py._proto import agent_pb2 as agent
 from skyway_py._proto import orchestrator_pb2 as pb
 from skyway_py._transfer_result import Progress, TransferResult, transport_number
-
-
-def own_pid() -> int:
-    """This process's pid."""
-    return os.getpid()
 
 
 def jvm_status(jvm: Jvm) -> pb.JvmStatus:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import queue
 import secrets
 import threading
@@ -50,7 +51,7 @@ class _Orchestration(pb_grpc.OrchestrationServicer):
         own = self._orchestrator
         return pb.StatusResponse(
             version=__version__,
-            pid=messages.own_pid(),
+            pid=os.getpid(),
             started_unix_millis=self._started_unix_millis,
             run_directory=str(own.run_directory),
             types_known=own.types_known,

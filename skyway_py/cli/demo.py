@@ -61,21 +61,22 @@ def demo(
     """
     shown: list[tuple[str, TransferResult, bool]] = []
     comparisons: list[tuple[str, Comparison]] = []
-    with Orchestrator() as orchestrator, ProgressLine() as line:
+    with Orchestrator() as orchestrator:
         step("launching two JVMs ...")
         left, _ = launched_pair(orchestrator, jdk=jdk, collector=collector, heap=heap)
         for workload, records in (("catalog", 0), ("media", size)):
             step(f"building '{workload}' ...")
             left.build_workload(workload, size=records)
-            comparison = orchestrator.compare(
-                f"left:{workload}",
-                "right",
-                with_=_SERIALIZERS,
-                runs=runs,
-                warmup=warmup,
-                transport=transport,
-                on_step=line.comparison(workload),
-            )
+            with ProgressLine() as line:
+                comparison = orchestrator.compare(
+                    f"left:{workload}",
+                    "right",
+                    with_=_SERIALIZERS,
+                    runs=runs,
+                    warmup=warmup,
+                    transport=transport,
+                    on_step=line.comparison(workload),
+                )
             comparisons.append((workload, comparison))
             shown.append((workload, *_verified_transfer(orchestrator, workload, transport)))
             for jvm in orchestrator.jvms.values():
