@@ -30,13 +30,15 @@ apt() {
         run=(sudo)
     fi
     say "installing $*"
+    mkdir -p build
     # Two scripts at once wait for each other instead of failing.
     if ! {
         "${run[@]}" apt-get -qq update &&
             "${run[@]}" env DEBIAN_FRONTEND=noninteractive \
                 apt-get -qq -o DPkg::Lock::Timeout=300 install --no-install-recommends "$@"
-    } >&2; then
-        die "apt-get could not install $*: its errors are above"
+    } >build/apt.log 2>&1; then
+        tail -n 20 build/apt.log >&2
+        die "apt-get could not install $*: the end of build/apt.log is above"
     fi
 }
 
