@@ -47,12 +47,16 @@ COMPILER_FLAGS: Final = (
 if TYPE_CHECKING:
     from skyway_py._jdk import Jdk, discover_jdks
 else:
-    # The package's own __init__ needs gRPC, which is not here yet: its JDK discovery alone does not.
-    _package = sys.modules.get("skyway_py")
-    if _package is None:
-        _package = sys.modules["skyway_py"] = types.ModuleType("skyway_py")
-        _package.__path__ = [str(ROOT / "skyway_py")]
+    # The package's own __init__ needs gRPC, which may not be here yet: its JDK discovery alone does not.
+    _real = {name: module for name, module in sys.modules.items() if name.partition(".")[0] == "skyway_py"}
+    if not _real:
+        _bare = sys.modules["skyway_py"] = types.ModuleType("skyway_py")
+        _bare.__path__ = [str(ROOT / "skyway_py")]
     from skyway_py._jdk import Jdk, discover_jdks
+
+    if not _real:
+        for _name in [name for name in sys.modules if name.partition(".")[0] == "skyway_py"]:
+            del sys.modules[_name]
 
 
 class BuildError(Exception):
@@ -69,12 +73,12 @@ def build() -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)
         LIB.mkdir(exist_ok=True)
         steps = [
-            _Step("jars", ("skyway-agent.jar", "skyway-bench.jar"), _java_inputs(), "", _build_jars),
-            _Step("engine", ("libskyway.so",), _native_inputs(), " ".join(COMPILER_FLAGS), _build_native),
+            Step("jars", ("skyway-agent.jar", "skyway-bench.jar"), _java_inputs(), "", _build_jars),
+            Step("engine", ("libskyway.so",), _native_inputs(), " ".join(COMPILER_FLAGS), _build_native),
         ]
         stale = [step for step in steps if not step.is_current()]
         if stale:
-            _require_tools()
+            require_tools()
         for step in stale:
             step.run()
 
@@ -165,15 +169,16 @@ def _problem(find: Callable[[], object]) -> str | None:
     return None
 
 
-def _require_tools() -> None:
+def require_tools() -> None:
+    """:raises BuildError: tools of the build are missing; names all of them."""
     problems = [problem for find in _TOOLS.values() if (problem := _problem(find))]
     if problems:
         raise BuildError("; ".join(problems))
 
 
 @dataclass(frozen=True)
-class _Step:
-    """What is built of `inputs` and `options`, and how: `make` gives the built files, in the order of `outputs`."""
+class Step:
+    """What is built of `inputs` (below ROOT) and `options`, and how: `make` gives the built files."""
 
     name: str
     outputs: Sequence[str]
