@@ -1,0 +1,155 @@
+// What the engine does with the objects of one class, and how it finds that out from an object's header.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "vm.h"
+
+namespace skyway {
+
+enum class Kind : uint8_t {
+    Instance,
+    PrimitiveArray,
+    ReferenceArray,
+    Named,    // every object of the class is a named one (enum constants, Class)
+    Refused,  // bound to the process
+};
+
+struct Plan;
+
+// A reference field, or all elements of a reference array.
+struct Reference {
+    Reference(uint32_t o, uint32_t d) : offset(o), declared(d) {}
+    Reference(const Reference& r) : offset(r.offset), declared(r.declared) {}
+
+    uint32_t offset;
+    uint32_t declared;  // index of the declared class's Assignable; 0: Object, anything goes
+    // Klass that was assignable the last time, as it stands in a header; ~0 at first.
+    mutable std::atomic<uint64_t> usual{~(uint64_t)0};
+};
+
+struct Plan {
+    Kind kind = Kind::Refused;
+    uint8_t elementShift = 0;   // arrays: log2 of the bytes of an element
+    bool mayBeNamed = false;    // some objects of the class are named ones: look each up
+    int8_t boxWidth = 0;        // boxed values: only lo..hi can be named (bytes of the value, negative: unsigned)
+    uint16_t boxOffset = 0;
+    int64_t boxLo = 0, boxHi = 0;
+    uint32_t index = 0;         // dense, of this process; never 0
+    uint32_t typeId = 0;        // global
+    uint32_t bytes = 0;         // instances
+    uint32_t arrayBase = 0;
+    uint64_t key = 0;           // the klass, as it stands in a header
+    uint64_t mark = 1;          // of a fresh object
+    std::vector<Reference> references;
+    struct Range {
+        uint32_t from, to;
+    };
+    std::vector<Range> cleared;  // bytes that hold the VM's own bits (String.flags): zero in an image
+
+    bool isArray() const {
+        return kind == Kind::PrimitiveArray || kind == Kind::ReferenceArray;
+    }
+    uint64_t sizeOf(uint64_t length) const {
+        return isArray() ? (arrayBase + (length << elementShift) + vm.alignment - 1) & ~(uint64_t)(vm.alignment - 1)
+                         : bytes;
+    }
+};
+
+// Plans by klass. Read without locks inside windows; written under Java's lock, outside of them.
+class PlanTable {
+  public:
+    PlanTable();
+    Plan* find(uint64_t key) const {
+        const Table* t = _table.load(std::memory_order_acquire);
+        uint64_t i = hash(key) & t->mask;
+        for (;;) {
+            const Cell& c = t->cells[i];
+            Plan* p = c.plan.load(std::memory_order_acquire);
+            if (p == nullptr || c.key == key) {
+                return p;
+            }
+            i = (i + 1) & t->mask;
+        }
+    }
+    // Takes the plan over and gives it its index; replaces an earlier plan of the same klass.
+    Plan* add(Plan* plan);
+    Plan* byIndex(uint32_t index) const {
+        return index < _plans.size() ? _plans[index] : nullptr;
+    }
+    uint32_t count() const {
+        return (uint32_t)_plans.size();
+    }
+
+  private:
+    struct Cell {
+        uint64_t key = 0;
+        std::atomic<Plan*> plan{nullptr};
+    };
+    struct Table {
+        uint64_t mask;
+        Cell* cells;
+    };
+    static uint64_t hash(uint64_t key) {
+        return key * 0x9e3779b97f4a7c15ull >> 40;
+    }
+    static Table* makeTable(uint64_t cells);
+    static void put(Table* t, Plan* plan);
+
+    std::atomic<Table*> _table;
+    std::vector<Plan*> _plans;  // reserved far ahead: never moves while a window reads it
+};
+
+// Which classes may stand in a reference declared with one class. Learned from Java, pair by pair.
+class Assignable {
+  public:
+    enum Answer { Unknown = 0, Yes = 1, No = 2 };
+    Answer of(uint32_t planIndex) const {
+        uint32_t w = planIndex / 4;
+        return w < _size ? (Answer)(_bits[w].load(std::memory_order_relaxed) >> planIndex % 4 * 2 & 3) : Unknown;
+    }
+    bool set(uint32_t planIndex, Answer a);
+
+  private:
+    // A quarter of a million classes; 64 KiB that are touched only as far as they are used.
+    static constexpr uint32_t _size = 1 << 16;
+    std::atomic<uint8_t>* _bits = new std::atomic<uint8_t>[_size]();
+};
+
+class Types {
+  public:
+    PlanTable plans;
+    Assignable* assignable(uint32_t declared) const {
+        return _assignable[declared];
+    }
+    uint32_t addDeclared();
+
+  private:
+    static constexpr uint32_t kMost = 1 << 18;
+    Assignable** _assignable = new Assignable*[kMost]();
+    uint32_t _declared = 1;
+};
+
+extern Types types;
+
+// A receiver's view: what a global type id means for one class loader.
+class Scope {
+  public:
+    ~Scope();
+    Plan* find(uint32_t typeId) const {
+        const Chunk* c = typeId >> kShift < kChunks ? _chunks[typeId >> kShift].load(std::memory_order_acquire) : nullptr;
+        return c == nullptr ? nullptr : c->plans[typeId & (kPerChunk - 1)].load(std::memory_order_acquire);
+    }
+    bool bind(uint32_t typeId, Plan* plan);
+
+  private:
+    static constexpr uint32_t kShift = 12, kPerChunk = 1 << kShift, kChunks = 1 << 10;
+    struct Chunk {
+        std::atomic<Plan*> plans[kPerChunk];
+    };
+    std::atomic<Chunk*> _chunks[kChunks] = {};
+};
+
+}  // namespace skyway

@@ -1,0 +1,190 @@
+// Checks the blocks of an image and turns them into live objects.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "format.h"
+#include "plan.h"
+
+namespace skyway {
+
+// Slots of landed segments that wait for a late entry: slot → index of the declared class's Assignable.
+class Holes {
+  public:
+    void add(uint64_t slot, uint32_t declared) {
+        _open[slot] = declared;
+    }
+    bool take(uint64_t slot, uint32_t* declared) {
+        auto at = _open.find(slot);
+        if (at == _open.end()) {
+            return false;
+        }
+        *declared = at->second;
+        _open.erase(at);
+        return true;
+    }
+    size_t count() const {
+        return _open.size();
+    }
+    void clear() {
+        _open.clear();
+    }
+
+  private:
+    struct Hash {
+        size_t operator()(uint64_t s) const {
+            return s * 0x9e3779b97f4a7c15ull >> 16;
+        }
+    };
+    std::unordered_map<uint64_t, uint32_t, Hash> _open;
+};
+
+class Reader {
+  public:
+    enum Result : int {
+        kOk = 0,
+        kNotYoung = 1,  // the chunk has left the young generation: allocate again
+        kPairs = 2,     // Java must say which of pairs() are assignable, then the same again
+        kBad = 3,       // error() says why
+    };
+
+    Reader(Scope* scope, uint64_t imageId, uint64_t layout) : _scope(scope), _imageId(imageId), _layout(layout) {}
+    ~Reader();
+
+    // What check() found out about a block, for Java.
+    struct Found {
+        int64_t result, kind, flags, objects, chunkWords, segment, lateCount, namedCount, namedBytes, restarted,
+            largeComplete, arrayLength, arrayType, arrayHash, missingTypes;
+    };
+    // Outside of windows: header, lengths, checksum, order, types; nothing is allocated from what a block says
+    // before its bytes are known to be there.
+    Found check(const uint8_t* block, uint64_t length);
+    const std::vector<uint32_t>& missing() const {
+        return _missing;
+    }
+    const uint8_t* names(const uint8_t* block) const;
+    // Outside of windows, for a piece: keeps its elements.
+    Result keepPiece(const uint8_t* block);
+    const uint8_t* largeElements(uint64_t segment, uint64_t* bytes);
+    // The complete array stands in the spine now; what was kept of it goes.
+    void landedLarge(uint64_t segment);
+
+    // In a window. `elements` is element 0 of the chunk.
+    Result land(const uint8_t* block, uint8_t* elements);
+    // In a window, after land(): the late entries from lateNext() on.
+    Result late(const uint8_t* block);
+    // In a window: targets `from`, `from` + 1, ... of a large reference array into a young Object[].
+    Result targets(uint64_t segment, uint64_t from, uint64_t count, void* temporaryHandle);
+
+    // Late stores that Java must do, because the object has left the young generation: groups of five
+    // (segment, ordinal or element, byte offset or -1 for an element, target's segment or -1, its ordinal).
+    std::vector<int64_t>& javaStores() {
+        return _javaStores;
+    }
+    std::vector<uint64_t>& pairs() {
+        return _pairs;
+    }
+
+    void setHandles(void* spine, uint32_t spineLength, void* named, uint32_t namedLength, void* holder) {
+        _spine = spine;
+        _spineLength = spineLength;
+        _named = named;
+        _namedLength = namedLength;
+        _holder = holder;
+    }
+    bool alone() const {
+        return (_h.flags & kAlone) != 0;
+    }
+    // After the last block: where the root is (segment or -1 for named; ordinal).
+    Result root(int64_t* segment, int64_t* ordinal);
+    const std::string& error() const {
+        return _error;
+    }
+    int64_t objects() const {
+        return _objects;
+    }
+    int64_t lateTotal() const {
+        return _lateTotal;
+    }
+    size_t nativeBytes() const;
+
+    // Of exports and fillers.
+    static uint64_t objectArrayKey, longArrayKey;
+
+  private:
+    struct Segment {
+        bool landed = false;
+        bool large = false;
+        uint32_t objects = 0;
+        uint64_t units = 0;          // large: elements
+        Plan* plan = nullptr;        // large
+        std::vector<uint64_t> bits;  // starts of objects, by unit - 1
+        std::vector<uint32_t> rank;  // objects before each word of bits
+
+        bool starts(uint64_t unit) const {
+            return unit - 1 < units && (bits[(unit - 1) >> 6] >> ((unit - 1) & 63) & 1) != 0;
+        }
+        uint32_t ordinal(uint64_t unit) const {
+            uint64_t u = unit - 1;
+            return rank[u >> 6] + (uint32_t)__builtin_popcountll(bits[u >> 6] & ((1ull << (u & 63)) - 1));
+        }
+        // Start of the object that covers this unit; the caller knows that there is one.
+        uint64_t startOf(uint64_t unit) const;
+    };
+    struct Piece {
+        uint32_t typeId = 0;
+        Plan* plan = nullptr;
+        uint64_t length = 0, received = 0, hash = 0;
+        uint8_t* elements = nullptr;
+        uint64_t mapped = 0;
+    };
+
+    Result bad(const char* what, uint64_t detail = 0);
+    void reset(uint32_t attempt);
+    void forgetPieces();
+    template <typename Slot>
+    Result landSegment(const uint8_t* block, uint8_t* elements);
+    template <typename Slot>
+    Result relocate(const uint8_t* block, uint8_t* start);
+    template <typename Slot>
+    Address resolve(uint64_t target);
+    template <typename Slot>
+    Address element(Address array, uint64_t i) const;
+    // 1: assignable, 0: a pair that Java must look at, -1: no
+    int assignable(const Reference& r, Address object);
+    int assignablePair(uint32_t declared, uint64_t key);
+    template <typename Slot>
+    Result lateSlots(const uint8_t* block);
+    Segment* segment(uint64_t number) {
+        return number < _segments.size() && _segments[number].landed ? &_segments[number] : nullptr;
+    }
+
+    Scope* const _scope;
+    const uint64_t _imageId, _layout;
+    BlockHeader _h = {};
+    bool _begun = false, _done = false;
+    uint32_t _attempt = 0;
+    uint64_t _sequence = 0;
+    int64_t _objects = 0, _lateTotal = 0;
+    std::vector<Segment> _segments;
+    std::map<uint64_t, Piece> _pieces;
+    Holes _holes;
+    std::vector<uint32_t> _missing;
+    std::vector<uint64_t> _pairs;
+    std::vector<int64_t> _javaStores;
+    std::vector<Plan*> _plans;  // of the segment in hand, by ordinal
+    std::vector<std::pair<uint64_t, uint32_t>> _newHoles;
+    Segment _landing;
+    uint64_t _lateNext = 0;
+    void* _spine = nullptr;
+    void* _named = nullptr;
+    void* _holder = nullptr;
+    uint32_t _spineLength = 0, _namedLength = 0;
+    std::string _error;
+};
+
+}  // namespace skyway

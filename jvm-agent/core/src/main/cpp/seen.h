@@ -1,0 +1,116 @@
+// Which objects a walk has met, and the target of each: a small hash table for small graphs, then a side table
+// indexed by heap address.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "vm.h"
+
+namespace skyway {
+
+// Entry 0 means not seen. Targets of objects are never 0: their units start at 1 (see Writer).
+class SmallSeen {
+  public:
+    static constexpr uint32_t kCells = 512;
+    static constexpr uint32_t kMost = 256;
+
+    void clear() {
+        _count = 0;
+        if (++_epoch == 0) {
+            memset(_cells, 0, sizeof _cells);
+            _epoch = 1;
+        }
+    }
+    uint64_t get(Address a) const {
+        for (uint32_t i = hash(a);; i = (i + 1) % kCells) {
+            const Cell& c = _cells[i];
+            if (c.epoch != _epoch) {
+                return 0;
+            }
+            if (c.address == a) {
+                return c.value;
+            }
+        }
+    }
+    bool full() const {
+        return _count >= kMost;
+    }
+    void put(Address a, uint64_t value) {
+        uint32_t i = hash(a);
+        while (_cells[i].epoch == _epoch) {
+            i = (i + 1) % kCells;
+        }
+        _cells[i] = Cell{a, value, _epoch};
+        _count++;
+    }
+    template <typename F>
+    void each(F f) const {
+        for (const Cell& c : _cells) {
+            if (c.epoch == _epoch) {
+                f(c.address, c.value);
+            }
+        }
+    }
+
+  private:
+    struct Cell {
+        Address address;
+        uint64_t value;
+        uint32_t epoch;
+    };
+    static uint32_t hash(Address a) {
+        return (uint32_t)((a >> 3) * 0x9e3779b1u >> 16) % kCells;
+    }
+    Cell _cells[kCells] = {};
+    uint32_t _epoch = 0;
+    uint32_t _count = 0;
+};
+
+// One entry per smallest distance of two objects: 16 bytes, 8 with compact headers. An entry has four bytes when
+// no image of this heap can need more than 65,536 segments, else eight. Pages are touched lazily and zeroed again
+// after each walk, so there is no epoch to wrap.
+template <typename Entry>
+class SideTable {
+  public:
+    SideTable(Address start, size_t bytes, int shift);
+    ~SideTable();
+    bool ready() const {
+        return _entries != nullptr;
+    }
+    uint64_t get(Address a) const {
+        return _entries[(a - _start) >> _shift];
+    }
+    void put(Address a, uint64_t value) {
+        size_t i = (a - _start) >> _shift;
+        _entries[i] = (Entry)value;
+        uint8_t& page = _touched[i * sizeof(Entry) / kPage];
+        if (page == 0) {
+            page = 1;
+            _pages.push_back((uint32_t)(i * sizeof(Entry) / kPage));
+        }
+    }
+    void prefetch(Address a) const {
+        __builtin_prefetch(&_entries[(a - _start) >> _shift], 1);
+    }
+    void clear();
+    size_t heldBytes() const {
+        return _held;
+    }
+
+  private:
+    static constexpr size_t kPage = 4096;
+    // A walk that touched more than this gives its pages back instead of keeping them for the next.
+    static constexpr size_t kKeep = 64u << 20;
+
+    Address _start;
+    int _shift;
+    Entry* _entries = nullptr;
+    uint8_t* _touched = nullptr;
+    size_t _bytes = 0, _pageCount = 0, _held = 0;
+    std::vector<uint32_t> _pages;
+};
+
+}  // namespace skyway

@@ -1,0 +1,908 @@
+#include "writer.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+
+namespace skyway {
+
+namespace {
+
+int64_t now() {
+    timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000000000ll + t.tv_nsec;
+}
+
+template <typename Slot>
+inline Address decode(Slot raw) {
+    return sizeof(Slot) == 4 ? vm.oopBase + ((Address)raw << vm.oopShift) : (Address)raw;
+}
+
+template <KlassMode Mode>
+inline uint64_t keyOf(Address a) {
+    switch (Mode) {
+        case KlassMode::Narrow:
+            return *(const uint32_t*)(a + 8);
+        case KlassMode::Wide:
+            return *(const uint64_t*)(a + 8);
+        default:
+            return *(const uint64_t*)a >> vm.compactKlassShift;
+    }
+}
+
+// The hash of an unlocked, unbiased object, in place; what looks like one in any other header is something else.
+inline uint64_t hashOf(Address a) {
+    uint64_t mark = *(const uint64_t*)a;
+    return (mark & 7) == 1 ? mark & vm.hashMask : 0;
+}
+
+inline uint64_t lengthOf(Address a) {
+    return *(const uint32_t*)(a + vm.lengthOffset);
+}
+
+}  // namespace
+
+void NamedTable::refresh(void* arrayHandle, uint32_t count) {
+    uint32_t collections = vm.collections();
+    if (count == _count && collections == _collections) {
+        return;
+    }
+    size_t cells = 64;
+    while (cells < (size_t)count * 2) {
+        cells *= 2;
+    }
+    _cells.assign(cells, Cell());
+    _mask = cells - 1;
+    Address array = *Vm::slotOf(arrayHandle);
+    for (uint32_t i = 0; i < count; i++) {
+        Address at = array + vm.refArrayBase + i * vm.referenceBytes();
+        Address a = vm.compressedOops ? (*(uint32_t*)at == 0 ? 0 : decode(*(uint32_t*)at)) : *(Address*)at;
+        if (a == 0) {
+            continue;
+        }
+        size_t c = hash(a) & _mask;
+        while (_cells[c].address != 0) {
+            c = (c + 1) & _mask;
+        }
+        _cells[c].address = a;
+        _cells[c].index = i;
+    }
+    _count = count;
+    _collections = collections;
+}
+
+size_t Writer::slotBytesFor(size_t maxSegmentBytes) {
+    size_t payload = maxSegmentBytes < kMaxPayload ? maxSegmentBytes : kMaxPayload;
+    return (sizeof(BlockHeader) + payload + payload / 2 + (64 << 10) + 4095) & ~(size_t)4095;
+}
+
+Writer::Writer(SlotPool* pool, uint32_t maxSegmentBytes, uint64_t layout)
+    : _pool(pool), _maxChunk(maxSegmentBytes), _layout(layout) {
+    _largeBytes = (_maxChunk < kMaxPayload ? _maxChunk : kMaxPayload) / 4;
+    // A reference array that outgrows its segment costs a late entry for each element: large ones travel as targets.
+    _largeReferenceBytes = _largeBytes < (16u << 10) ? _largeBytes : 16u << 10;
+    _head = new Node();
+    _tail.store(_head);
+    sem_init(&_ready, 0, 0);
+    _stack.reserve(64);
+}
+
+Writer::~Writer() {
+    if (_slot >= 0) {
+        _pool->release((uint32_t)_slot);
+    }
+    for (auto& l : _larges) {
+        if (l->slot >= 0) {
+            _pool->release((uint32_t)l->slot);
+        }
+    }
+    dropQueue();
+    delete _head;
+    delete _narrow;
+    delete _wide;
+    sem_destroy(&_ready);
+}
+
+void Writer::dropQueue() {
+    while (Node* next = _head->next.load(std::memory_order_acquire)) {
+        _pool->release(next->f.slot);
+        delete _head;
+        _head = next;
+    }
+}
+
+void Writer::setNamed(void* arrayHandle, uint32_t count, const char* const* names, const uint16_t* lengths) {
+    _namedHandle = arrayHandle;
+    _namedCount = count;
+    _names = names;
+    _nameLengths = lengths;
+    _namedUse.resize(count);
+    _named.forget();
+}
+
+void Writer::setHolders(void* const* slots, uint32_t count) {
+    _holders = slots;
+    _holderCount = count;
+}
+
+void Writer::begin(uint64_t imageId, void* rootHandle) {
+    dropQueue();
+    while (sem_trywait(&_ready) == 0) {
+    }
+    _imageId = imageId;
+    _root = rootHandle;
+    _cancelled.store(false);
+    _lastTaken = false;
+    restart();
+}
+
+void Writer::restart() {
+    _held = 0;
+    if (_slot >= 0) {
+        _pool->release((uint32_t)_slot);
+        _slot = -1;
+    }
+    for (auto& l : _larges) {
+        if (l->slot >= 0) {
+            _pool->release((uint32_t)l->slot);
+        }
+    }
+    _larges.clear();
+    _payload = nullptr;
+    _segment = ~0ull;
+    _used = _chunk = _segmentObjects = 0;
+    _segments = _sequence = 0;
+    _objects = _lateTotal = _imageBytes = _classes = 0;
+    _namedTotal = 0;
+    _newNamed = 0;
+    _cross.clear();
+    _late.clear();
+    _newTypes.clear();
+    _newNames.clear();
+    _stack.clear();
+    _scan = Scan();
+    _trouble = kDone;
+    _found = 0;
+    _foundKeys.clear();
+    _smallSeen.clear();
+    _small = true;
+    if (_narrow != nullptr) {
+        _narrow->clear();
+        if (_wantWide) {
+            delete _narrow;
+            _narrow = nullptr;
+        }
+    }
+    if (_wide != nullptr) {
+        _wide->clear();
+    }
+    _attempt++;
+    _currentAttempt.store(_attempt);
+    _begun = false;
+}
+
+void Writer::seenPut(Address a, uint64_t value) {
+    if (_small) {
+        if (!_smallSeen.full()) {
+            _smallSeen.put(a, value);
+            return;
+        }
+        if (!spill()) {
+            _trouble = kNoMemory;
+            return;
+        }
+    }
+    if (_narrow != nullptr) {
+        if (value >> 32 != 0) {
+            _wantWide = true;
+            _trouble = kWider;
+            return;
+        }
+        _narrow->put(a, value);
+    } else {
+        _wide->put(a, value);
+    }
+}
+
+bool Writer::spill() {
+    int shift = vm.klassMode == KlassMode::Compact ? 3 : 4;
+    if (_wantWide) {
+        if (_wide == nullptr) {
+            _wide = new SideTable<uint64_t>(vm.heapStart, vm.heapBytes, shift);
+        }
+        if (!_wide->ready()) {
+            return false;
+        }
+    } else {
+        if (_narrow == nullptr) {
+            _narrow = new SideTable<uint32_t>(vm.heapStart, vm.heapBytes, shift);
+        }
+        if (!_narrow->ready()) {
+            return false;
+        }
+    }
+    _small = false;
+    _smallSeen.each([this](Address a, uint64_t v) {
+        if (_narrow != nullptr) {
+            _narrow->put(a, v);
+        } else {
+            _wide->put(a, v);
+        }
+    });
+    return true;
+}
+
+void Writer::report(Address a) {
+    _trouble = _trouble == kDone ? kStopped : _trouble;
+    if (_found < _holderCount) {
+        *Vm::slotOf(_holders[_found++]) = a;
+    }
+}
+
+inline void Writer::useType(const Plan* plan) {
+    if (plan->index >= _typeUse.size()) {
+        _typeUse.resize(types.plans.count() + 64);
+    }
+    if (_typeUse[plan->index] != _attempt) {
+        _typeUse[plan->index] = _attempt;
+        _newTypes.push_back(plan->typeId);
+        _classes++;
+    }
+}
+
+uint64_t Writer::namedTarget(uint32_t index) {
+    auto& use = _namedUse[index];
+    if (use.first != _attempt) {
+        use.first = _attempt;
+        use.second = _namedTotal++;
+        uint16_t n = _nameLengths[index];
+        _newNames.append((const char*)&n, sizeof n);
+        _newNames.append(_names[index], n);
+        _newNamed++;
+    }
+    return kNamed | use.second;
+}
+
+bool Writer::openSegment() {
+    int64_t s = _pool->acquire(true);
+    if (s < 0) {
+        _trouble = kNoMemory;
+        return false;
+    }
+    _slot = s;
+    _held++;
+    _payload = _pool->at((uint32_t)s, _pool->slotBytes()) + sizeof(BlockHeader);
+    _segment = _segments++;
+    _used = 0;
+    _chunk = 64;
+    _segmentObjects = 0;
+    return true;
+}
+
+template <typename Slot>
+void Writer::punchHoles(uint8_t* at, const Plan* plan, uint64_t from, uint64_t length) {
+    if (plan->kind == Kind::ReferenceArray) {
+        Slot* s = (Slot*)(at + plan->arrayBase);
+        for (uint64_t i = from; i < length; i++) {
+            s[i] = SlotCode<Slot>::kHole;
+        }
+    } else {
+        for (uint64_t i = from; i < plan->references.size(); i++) {
+            *(Slot*)(at + plan->references[i].offset) = SlotCode<Slot>::kHole;
+        }
+    }
+}
+
+void Writer::closeSegment(bool last) {
+    // What of this segment was not scanned yet will be told by late entries. Its entries are on top of the stack.
+    for (size_t i = _stack.size(); i-- > 0;) {
+        const Entry& e = _stack[i];
+        if (segmentOf(e.target) != _segment) {
+            if (unitOf(e.target) == kLarge) {
+                continue;
+            }
+            break;
+        }
+        uint8_t* at = _payload + (unitOf(e.target) - 1) * 8;
+        uint64_t length = e.plan->isArray() ? lengthOf((Address)at) : 0;
+        if (vm.compressedOops) {
+            punchHoles<uint32_t>(at, e.plan, e.index, length);
+        } else {
+            punchHoles<uint64_t>(at, e.plan, e.index, length);
+        }
+    }
+    if (_scan.at != nullptr) {
+        if (vm.compressedOops) {
+            punchHoles<uint32_t>(_scan.at, _scan.plan, _scan.next, _scan.length);
+        } else {
+            punchHoles<uint64_t>(_scan.at, _scan.plan, _scan.next, _scan.length);
+        }
+        _scan.at = nullptr;
+    }
+    BlockHeader h = {};
+    h.kind = BlockKind::Segment;
+    h.segment = _segment;
+    h.payloadBytes = _used;
+    h.objects = _segmentObjects;
+    if (last) {
+        h.flags = kLast | (_sequence == 0 ? kAlone : 0);
+        h.root = _rootTarget;
+        h.totalObjects = (uint64_t)_objects;
+    }
+    uint32_t slot = (uint32_t)_slot;
+    _slot = -1;
+    _held--;
+    _payload = nullptr;
+    _segment = ~0ull;
+    emit(slot, h, true);
+}
+
+void Writer::emit(uint32_t slot, BlockHeader& h, bool withLists) {
+    uint8_t* base = _pool->at(slot, _pool->slotBytes());
+    uint8_t* p = base + sizeof h + align8(h.payloadBytes);
+    h.magic = kMagic;
+    h.version = kVersion;
+    h.headerBytes = sizeof h;
+    h.imageId = _imageId;
+    h.layout = _layout;
+    h.attempt = _attempt;
+    h.sequence = _sequence++;
+    if (withLists) {
+        h.crossCount = (uint32_t)_cross.size();
+        h.lateCount = (uint32_t)_late.size() / 2;
+        memcpy(p, _cross.data(), _cross.size() * 8);
+        p += _cross.size() * 8;
+        memcpy(p, _late.data(), _late.size() * 8);
+        p += _late.size() * 8;
+        _lateTotal += h.lateCount;
+        _cross.clear();
+        _late.clear();
+    }
+    h.typeCount = (uint32_t)_newTypes.size();
+    memset(p + align8(4 * _newTypes.size()) - (_newTypes.empty() ? 0 : 8), 0, _newTypes.empty() ? 0 : 8);
+    memcpy(p, _newTypes.data(), 4 * _newTypes.size());
+    p += align8(4 * _newTypes.size());
+    h.namedCount = _newNamed;
+    h.namedBytes = (uint32_t)_newNames.size();
+    memset(p, 0, align8(_newNames.size()));
+    memcpy(p, _newNames.data(), _newNames.size());
+    p += align8(_newNames.size());
+    _newTypes.clear();
+    _newNames.clear();
+    _newNamed = 0;
+    h.blockBytes = (uint64_t)(p - base);
+    if (_trouble != kDone) {
+        _pool->release(slot);  // the walk only goes on to find more that Java must look at
+        return;
+    }
+    *(BlockHeader*)base = h;
+    ((BlockHeader*)base)->checksum = blockChecksum((BlockHeader*)base, h.blockBytes);
+    _imageBytes += (int64_t)h.blockBytes;
+    enqueue(Finished{slot, _attempt, (h.flags & kLast) != 0, h.blockBytes});
+}
+
+void Writer::enqueue(Finished f) {
+    Node* n = new Node();
+    n->f = f;
+    Node* tail = _tail.load(std::memory_order_relaxed);
+    _tail.store(n, std::memory_order_relaxed);
+    tail->next.store(n, std::memory_order_release);
+    sem_post(&_ready);
+}
+
+int Writer::take(int64_t timeoutMillis, Finished* out) {
+    timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += timeoutMillis / 1000;
+    until.tv_nsec += timeoutMillis % 1000 * 1000000;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    while (!_lastTaken && !_cancelled.load()) {
+        Node* next = _head->next.load(std::memory_order_acquire);
+        if (next == nullptr) {
+            if (sem_timedwait(&_ready, &until) != 0 && errno != EINTR) {
+                return 0;
+            }
+            continue;
+        }
+        delete _head;
+        _head = next;
+        if (next->f.attempt != _currentAttempt.load()) {
+            _pool->release(next->f.slot);  // of an attempt that was given up before it was sent
+            continue;
+        }
+        *out = next->f;
+        _lastTaken = next->f.last;
+        return 1;
+    }
+    return -1;
+}
+
+void Writer::cancel() {
+    _cancelled.store(true);
+    sem_post(&_ready);
+}
+
+void Writer::addLate(uint64_t slot, uint64_t target) {
+    if (_trouble != kDone || target == kWaiting) {
+        return;
+    }
+    if (_payload == nullptr && !openSegment()) {
+        return;
+    }
+    if (tablesFull()) {
+        closeSegment(false);
+        if (!openSegment()) {
+            return;
+        }
+    }
+    _late.push_back(slot);
+    _late.push_back(target);
+}
+
+// True when the slot has its value; false when its segment was closed on the way and a late entry is due.
+template <typename Slot>
+inline bool Writer::store(Slot* slot, uint64_t target) {
+    if (segmentOf(target) == _segment) {
+        *slot = (Slot)unitOf(target);
+        return true;
+    }
+    if (target == kWaiting) {
+        *slot = SlotCode<Slot>::kHole;
+        return true;
+    }
+    if (target == kNoTarget) {
+        *slot = 0;
+        return true;
+    }
+    if (tablesFull()) {
+        closeSegment(false);
+        return false;
+    }
+    *slot = (Slot)(SlotCode<Slot>::kCross | _cross.size());
+    _cross.push_back(target);
+    return true;
+}
+
+uint64_t Writer::discoverLarge(Address a, Plan* plan, uint64_t length) {
+    uint64_t segment = _segments++;
+    auto l = std::make_unique<Large>();
+    l->segment = segment;
+    l->source = a;
+    l->plan = plan;
+    l->length = length;
+    l->hash = hashOf(a);
+    _larges.push_back(std::move(l));
+    useType(plan);
+    _objects++;
+    seenPut(a, target(segment, kLarge));
+    _stack.push_back(Entry{a, target(segment, kLarge), plan, _larges.size() - 1});
+    return target(segment, kLarge);
+}
+
+template <typename Slot, KlassMode Mode>
+inline uint64_t Writer::copy(Address a, Plan* plan, uint64_t length, uint64_t bytes) {
+    if (_payload == nullptr) {
+        if (!openSegment()) {
+            return kNoTarget;
+        }
+    } else if (_chunk + bytes + sizeof(Slot) > _maxChunk || _used + bytes > kMaxPayload || tablesFull()) {
+        closeSegment(false);
+        if (!openSegment()) {
+            return kNoTarget;
+        }
+    }
+    uint64_t t = target(_segment, _used / 8 + 1);
+    uint8_t* d = _payload + _used;
+    _used += (uint32_t)bytes;
+    _chunk += (uint32_t)(bytes + sizeof(Slot));
+    _segmentObjects++;
+    _objects++;
+    seenPut(a, t);
+    if (bytes <= 64) {
+        const uint64_t* from = (const uint64_t*)a;
+        uint64_t* to = (uint64_t*)d;
+        for (uint64_t i = 0; i < bytes / 8; i++) {
+            to[i] = from[i];
+        }
+    } else {
+        memcpy(d, (const void*)a, bytes);
+    }
+    uint64_t mark = *(uint64_t*)d;
+    mark = 1 | ((mark & 7) == 1 ? mark & vm.hashMask : 0);
+    switch (Mode) {
+        case KlassMode::Narrow:
+            *(uint64_t*)d = mark;
+            *(uint32_t*)(d + 8) = plan->typeId;
+            break;
+        case KlassMode::Wide:
+            *(uint64_t*)d = mark;
+            *(uint64_t*)(d + 8) = plan->typeId;
+            break;
+        default:
+            *(uint64_t*)d = mark | (uint64_t)plan->typeId << vm.compactKlassShift;
+    }
+    useType(plan);
+    if (plan->isArray()) {
+        // Bytes behind the last element are the VM's, not the graph's.
+        uint64_t end = plan->arrayBase + (length << plan->elementShift);
+        if (end < bytes) {
+            memset(d + end, 0, bytes - end);
+        }
+        if (plan->kind == Kind::ReferenceArray && length != 0) {
+            _stack.push_back(Entry{a, t, plan, 0});
+        }
+    } else {
+        for (const Plan::Range& c : plan->cleared) {
+            memset(d + c.from, 0, c.to - c.from);
+        }
+        if (!plan->references.empty()) {
+            for (const Reference& r : plan->references) {
+                Slot raw = *(Slot*)(d + r.offset);
+                if (raw != 0) {
+                    Address child = decode<Slot>(raw);
+                    __builtin_prefetch((void*)child);
+                    if (!_small && _narrow != nullptr) {
+                        _narrow->prefetch(child);
+                    }
+                }
+            }
+            _stack.push_back(Entry{a, t, plan, 0});
+        }
+    }
+    return t;
+}
+
+template <typename Slot, KlassMode Mode>
+inline uint64_t Writer::discover(Address a) {
+    uint64_t seen = seenGet(a);
+    if (seen != 0) {
+        return seen;
+    }
+    Plan* plan = types.plans.find(keyOf<Mode>(a));
+    // No id: known so far only as a class that was received.
+    if (plan == nullptr || (plan->typeId == 0 && plan->kind < Kind::Named)) {
+        uint64_t key = keyOf<Mode>(a);
+        for (uint64_t k : _foundKeys) {
+            if (k == key) {
+                return kNoTarget;
+            }
+        }
+        _foundKeys.push_back(key);
+        report(a);
+        return kNoTarget;
+    }
+    if (plan->mayBeNamed) {
+        bool look = true;
+        if (plan->boxWidth != 0) {
+            const uint8_t* v = (const uint8_t*)(a + plan->boxOffset);
+            int64_t value = 0;
+            switch (plan->boxWidth) {
+                case 1:
+                    value = *(const int8_t*)v;
+                    break;
+                case 2:
+                    value = *(const int16_t*)v;
+                    break;
+                case -2:
+                    value = *(const uint16_t*)v;
+                    break;
+                case 4:
+                    value = *(const int32_t*)v;
+                    break;
+                default:
+                    value = *(const int64_t*)v;
+            }
+            look = value >= plan->boxLo && value <= plan->boxHi;
+        }
+        if (look) {
+            int64_t i = _named.find(a);
+            if (i >= 0) {
+                return namedTarget((uint32_t)i);
+            }
+        }
+    }
+    uint64_t length = 0;
+    switch (plan->kind) {
+        case Kind::Named:  // one that Java has not named yet
+        case Kind::Refused:
+            seenPut(a, target(0, 1));  // reported once; nothing of this attempt is used
+            report(a);
+            return kNoTarget;
+        case Kind::Instance:
+            if (plan->bytes > _largeBytes) {
+                _trouble = kTooLarge;
+                report(a);
+                return kNoTarget;
+            }
+            break;
+        case Kind::PrimitiveArray:
+            length = lengthOf(a);
+            if (plan->sizeOf(length) > _largeBytes) {
+                return discoverLarge(a, plan, length);
+            }
+            break;
+        case Kind::ReferenceArray:
+            length = lengthOf(a);
+            if (plan->sizeOf(length) > _largeReferenceBytes) {
+                return discoverLarge(a, plan, length);
+            }
+            break;
+    }
+    return copy<Slot, Mode>(a, plan, length, plan->sizeOf(length));
+}
+
+// A large array is landed when its last piece has come: until then, references to it wait.
+uint64_t Writer::settle(uint64_t t, uint64_t lateSlot) {
+    if (unitOf(t) != kLarge || (t & kNamed) != 0) {
+        return t;
+    }
+    Large* l = large(segmentOf(t));
+    if (l == nullptr || l->complete) {
+        return t;
+    }
+    l->waiting.push_back(lateSlot);
+    return kWaiting;
+}
+
+Writer::Large* Writer::large(uint64_t segment) {
+    auto at = std::lower_bound(_larges.begin(), _larges.end(), segment,
+                               [](const std::unique_ptr<Large>& l, uint64_t s) { return l->segment < s; });
+    return at != _larges.end() && (*at)->segment == segment ? at->get() : nullptr;
+}
+
+template <typename Slot, KlassMode Mode>
+void Writer::scanInstance(const Entry e) {
+    const auto& refs = e.plan->references;
+    size_t i = 0, n = refs.size();
+    if (segmentOf(e.target) == _segment) {
+        uint8_t* d = _payload + (unitOf(e.target) - 1) * 8;
+        _scan = Scan{d, e.plan, 0, 0};
+        for (; i < n; i++) {
+            _scan.next = i;
+            Slot* slot = (Slot*)(d + refs[i].offset);
+            Slot raw = *slot;
+            if (raw == 0) {
+                continue;
+            }
+            uint64_t t = settle(discover<Slot, Mode>(decode<Slot>(raw)), lateSlotOf(e.target, refs[i].offset));
+            // No more `at`: the segment was closed while the child was copied.
+            if (_scan.at == nullptr || !store<Slot>(slot, t)) {
+                addLate(lateSlotOf(e.target, refs[i].offset), t);
+                i++;
+                break;
+            }
+        }
+        _scan.at = nullptr;
+    }
+    // Holes in a closed segment; their values are read from the object again.
+    for (; i < n; i++) {
+        Slot raw = *(Slot*)(e.source + refs[i].offset);
+        uint64_t slot = lateSlotOf(e.target, refs[i].offset);
+        addLate(slot, raw == 0 ? kNoTarget : settle(discover<Slot, Mode>(decode<Slot>(raw)), slot));
+    }
+}
+
+template <typename Slot, KlassMode Mode>
+void Writer::scanArray(size_t at) {
+    const Address source = _stack[at].source;
+    const uint64_t t = _stack[at].target;
+    const uint32_t base = _stack[at].plan->arrayBase;
+    const uint64_t length = lengthOf(source);
+    uint64_t i = _stack[at].index;
+    while (i < length && _stack.size() == at + 1 && _trouble <= kStopped) {
+        uint64_t late = lateSlotOf(t, base + (uint32_t)(i * sizeof(Slot)));
+        bool open = segmentOf(t) == _segment;
+        Slot* slot = open ? (Slot*)(_payload + (unitOf(t) - 1) * 8 + base) + i : nullptr;
+        Slot raw = open ? *slot : *((Slot*)(source + base) + i);
+        _stack[at].index = i;  // closing the segment makes holes from here on
+        uint64_t r = raw == 0 ? kNoTarget : settle(discover<Slot, Mode>(decode<Slot>(raw)), late);
+        if (open ? segmentOf(t) != _segment || !store<Slot>(slot, r) : true) {
+            addLate(late, r);
+        }
+        _stack[at].index = ++i;
+    }
+    if (i == length && _stack.size() == at + 1) {
+        _stack.pop_back();
+    }
+}
+
+template <typename Slot, KlassMode Mode>
+void Writer::scanLarge(size_t at) {
+    Large& l = *_larges[_stack[at].index];
+    if (l.plan->kind == Kind::PrimitiveArray) {
+        copyPiece(l);
+    } else {
+        for (int steps = 0; l.done < l.length && _stack.size() == at + 1 && _trouble <= kStopped && steps < 4096;
+             steps++) {
+            Slot raw = *((Slot*)(l.source + l.plan->arrayBase) + l.done);
+            uint64_t t = kNoTarget;
+            if (raw != 0) {
+                t = discover<Slot, Mode>(decode<Slot>(raw));
+                if (_stack.size() > at + 1 && unitOf(t) == kLarge && (t & kNamed) == 0) {
+                    return;  // a large array just met: complete it first, then look at this element again
+                }
+                t = settle(t, lateSlot(l.segment, (uint32_t)l.done));
+            }
+            addToPiece(l, t == kWaiting ? kNoTarget : t);
+        }
+        if (l.done == l.length && l.pieceElements != 0 && _trouble == kDone) {
+            shipTargets(l);
+        }
+    }
+    if (l.done == l.length && _stack.size() == at + 1 && l.pieceElements == 0) {
+        _stack.pop_back();
+        l.complete = true;
+        for (uint64_t slot : l.waiting) {
+            addLate(slot, target(l.segment, kLarge));
+        }
+        std::vector<uint64_t>().swap(l.waiting);
+    } else if (l.done == l.length && _stack.size() == at + 1 && _trouble != kDone) {
+        _stack.pop_back();
+    }
+}
+
+bool Writer::openPiece(Large& l) {
+    if (l.slot < 0) {
+        l.slot = _pool->acquire(true);
+        if (l.slot < 0) {
+            _trouble = kNoMemory;
+            return false;
+        }
+        _held++;
+    }
+    return true;
+}
+
+void Writer::addToPiece(Large& l, uint64_t t) {
+    if (_trouble != kDone || !openPiece(l)) {
+        l.done++;
+        return;
+    }
+    uint64_t* elements = (uint64_t*)(_pool->at((uint32_t)l.slot, _pool->slotBytes()) + sizeof(BlockHeader));
+    elements[l.pieceElements++] = t;
+    l.done++;
+    if (l.pieceElements * 8 >= pieceBytes()) {
+        shipTargets(l);
+    }
+}
+
+// What the piece names must have been sent before it.
+void Writer::shipTargets(Large& l) {
+    if (_payload != nullptr) {
+        closeSegment(false);
+    }
+    shipPiece(l, l.pieceElements, l.pieceElements * 8);
+}
+
+void Writer::copyPiece(Large& l) {
+    if (_trouble != kDone) {
+        l.done = l.length;
+        return;
+    }
+    if (!openPiece(l)) {
+        return;
+    }
+    uint64_t elements = std::min(l.length - l.done, pieceBytes() >> l.plan->elementShift);
+    uint64_t bytes = elements << l.plan->elementShift;
+    uint8_t* to = _pool->at((uint32_t)l.slot, _pool->slotBytes()) + sizeof(BlockHeader);
+    memcpy(to, (const void*)(l.source + l.plan->arrayBase + (l.done << l.plan->elementShift)), bytes);
+    memset(to + bytes, 0, align8(bytes) - bytes);
+    l.done += elements;
+    shipPiece(l, elements, bytes);
+}
+
+void Writer::shipPiece(Large& l, uint64_t elements, uint64_t bytes) {
+    if (4 * _newTypes.size() + _newNames.size() > kPieceLists / 2) {
+        if (_payload == nullptr && !openSegment()) {
+            return;
+        }
+        closeSegment(false);
+    }
+    BlockHeader h = {};
+    h.kind = BlockKind::Piece;
+    h.segment = l.segment;
+    h.payloadBytes = bytes;
+    h.arrayType = l.plan->typeId;
+    h.arrayLength = l.length;
+    h.arrayOffset = l.done - elements;
+    h.arrayHash = l.hash;
+    uint32_t slot = (uint32_t)l.slot;
+    l.slot = -1;
+    l.pieceElements = 0;
+    _held--;
+    emit(slot, h, false);
+}
+
+template <typename Slot, KlassMode Mode>
+Writer::Result Writer::walk(int64_t deadline, bool last) {
+    if (!_begun) {
+        _begun = true;
+        _rootTarget = discover<Slot, Mode>(*Vm::slotOf(_root));
+    }
+    int64_t looked = _objects, stopAt = INT64_MAX;
+    uint32_t ticks = 0;
+    while (!_stack.empty()) {
+        if (_trouble != kDone) {
+            if (_trouble != kStopped) {
+                return _trouble;
+            }
+            // Look a little further: one visit to Java should learn many classes.
+            stopAt = stopAt == INT64_MAX ? _objects + 200000 : stopAt;
+            if (_objects > stopAt || _found == _holderCount) {
+                return kStopped;
+            }
+        }
+        if (_objects - looked >= 256 || ++ticks >= 256) {
+            looked = _objects;
+            ticks = 0;
+            if (_cancelled.load(std::memory_order_relaxed)) {
+                return kCancelled;
+            }
+            if (deadline != 0 && now() > deadline) {
+                return kYield;
+            }
+        }
+        if (!last && _pool->inUse() >= _pool->soft() + _held) {
+            return kNeedSlot;
+        }
+        size_t top = _stack.size() - 1;
+        if (unitOf(_stack[top].target) == kLarge) {
+            scanLarge<Slot, Mode>(top);
+        } else if (_stack[top].plan->kind == Kind::ReferenceArray) {
+            scanArray<Slot, Mode>(top);
+        } else {
+            Entry e = _stack[top];
+            _stack.pop_back();
+            scanInstance<Slot, Mode>(e);
+        }
+    }
+    if (_trouble == kDone && _payload == nullptr) {
+        openSegment();
+    }
+    if (_trouble != kDone) {
+        return _trouble;
+    }
+    closeSegment(true);
+    return kDone;
+}
+
+Writer::Result Writer::step(int64_t budgetNanos, bool last) {
+    if (_cancelled.load()) {
+        return kCancelled;
+    }
+    if (_begun && vm.collections() != _collections) {
+        return kMoved;
+    }
+    if (_namedHandle != nullptr) {
+        _named.refresh(_namedHandle, _namedCount);
+    }
+    int64_t deadline = budgetNanos == 0 ? 0 : now() + budgetNanos;
+    Result r;
+    if (vm.compressedOops) {
+        r = vm.klassMode == KlassMode::Narrow ? walk<uint32_t, KlassMode::Narrow>(deadline, last)
+            : vm.klassMode == KlassMode::Wide ? walk<uint32_t, KlassMode::Wide>(deadline, last)
+                                              : walk<uint32_t, KlassMode::Compact>(deadline, last);
+    } else {
+        r = vm.klassMode == KlassMode::Narrow ? walk<uint64_t, KlassMode::Narrow>(deadline, last)
+            : vm.klassMode == KlassMode::Wide ? walk<uint64_t, KlassMode::Wide>(deadline, last)
+                                              : walk<uint64_t, KlassMode::Compact>(deadline, last);
+    }
+    _collections = vm.collections();
+    return r;
+}
+
+WriterCounts Writer::counts() const {
+    return WriterCounts{_objects, _classes, _imageBytes, (int64_t)_segments, _lateTotal, _attempt};
+}
+
+size_t Writer::nativeBytes() const {
+    return _stack.capacity() * sizeof(Entry) + (_cross.capacity() + _late.capacity()) * 8
+           + (_narrow != nullptr ? _narrow->heldBytes() : 0) + (_wide != nullptr ? _wide->heldBytes() : 0);
+}
+
+}  // namespace skyway

@@ -1,0 +1,260 @@
+// Walks a graph and writes its image, block by block.
+#pragma once
+
+#include <semaphore.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "format.h"
+#include "plan.h"
+#include "seen.h"
+#include "slots.h"
+
+namespace skyway {
+
+// Named objects by address, rebuilt from Java's array of them when a collection may have moved them.
+class NamedTable {
+  public:
+    // In a window.
+    void refresh(void* arrayHandle, uint32_t count);
+    // Index in Java's array, or -1.
+    int64_t find(Address a) const {
+        if (_cells.empty()) {
+            return -1;
+        }
+        for (size_t i = hash(a) & _mask;; i = (i + 1) & _mask) {
+            if (_cells[i].address == a) {
+                return _cells[i].index;
+            }
+            if (_cells[i].address == 0) {
+                return -1;
+            }
+        }
+    }
+    void forget() {
+        _count = 0;
+    }
+
+  private:
+    struct Cell {
+        Address address = 0;
+        uint32_t index = 0;
+    };
+    static size_t hash(Address a) {
+        return (size_t)(a * 0x9e3779b97f4a7c15ull >> 40);
+    }
+    std::vector<Cell> _cells;
+    size_t _mask = 0;
+    uint32_t _count = 0;
+    uint32_t _collections = 0;
+};
+
+struct WriterCounts {
+    int64_t objects, classes, imageBytes, segments, late, attempts;
+};
+
+class Writer {
+  public:
+    enum Result : int {
+        kDone = 0,
+        kYield = 1,      // the budget is used up
+        kNeedSlot = 2,   // every slot of the pool is in use
+        kMoved = 3,      // a collection has run since the last window: begin again
+        kStopped = 4,    // objects that Java must look at: found() of them, in the holders
+        kCancelled = 5,
+        kNoMemory = 6,
+        kWider = 7,      // more segments than the side table's entries can name: begin again with wide entries
+        kTooLarge = 8,   // an instance that is larger than a segment
+    };
+
+    Writer(SlotPool* pool, uint32_t maxSegmentBytes, uint64_t layout);
+    ~Writer();
+
+    // Outside of windows: a new image.
+    void begin(uint64_t imageId, void* rootHandle);
+    // Outside of windows. Drops what was written and starts over.
+    void restart();
+    // Names of named objects, by index in Java's array; kept by Java for the writer's life.
+    void setNamed(void* arrayHandle, uint32_t count, const char* const* names, const uint16_t* lengths);
+    void setHolders(void* const* slots, uint32_t count);
+
+    // In a window. A budget of 0 means no limit; `last` lets the pool grow instead of waiting for slots.
+    Result step(int64_t budgetNanos, bool last);
+
+    uint32_t found() const {
+        return _found;
+    }
+    WriterCounts counts() const;
+    int64_t objectsSoFar() const {
+        return _objects;
+    }
+    void cancel();
+
+    // The shipping thread's side.
+    struct Finished {
+        uint32_t slot;
+        uint32_t attempt;
+        bool last;
+        uint64_t bytes;
+    };
+    // 1: a block; 0: none within the time; -1: never again.
+    int take(int64_t timeoutMillis, Finished* out);
+
+    SlotPool* pool() const {
+        return _pool;
+    }
+    size_t nativeBytes() const;
+
+    static size_t slotBytesFor(size_t maxSegmentBytes);
+    static constexpr size_t kMostName = 4096;  // bytes of a named object's name
+
+  private:
+    struct Entry {
+        Address source;
+        uint64_t target;
+        Plan* plan;
+        uint64_t index;  // arrays: next element
+    };
+    struct Large {
+        uint64_t segment;
+        Address source;
+        Plan* plan;
+        uint64_t length;
+        uint64_t hash;
+        uint64_t done = 0;  // elements
+        bool complete = false;
+        int64_t slot = -1;  // reference arrays: the piece being filled
+        uint64_t pieceElements = 0;
+        std::vector<uint64_t> waiting;  // late slots that name this array
+    };
+    struct Scan {  // the object whose slots are being filled; only meaningful while it is in the open segment
+        uint8_t* at = nullptr;
+        const Plan* plan = nullptr;
+        uint64_t next = 0;
+        uint64_t length = 0;
+    };
+    static constexpr uint64_t kWaiting = kNoTarget - 1;
+    static constexpr size_t kPieceLists = 32 << 10;  // room for type ids and names in a piece's block
+
+    template <typename Slot, KlassMode Mode>
+    Result walk(int64_t deadline, bool last);
+    template <typename Slot, KlassMode Mode>
+    uint64_t discover(Address a);
+    template <typename Slot, KlassMode Mode>
+    uint64_t copy(Address a, Plan* plan, uint64_t length, uint64_t bytes);
+    template <typename Slot, KlassMode Mode>
+    void scanInstance(const Entry e);
+    template <typename Slot, KlassMode Mode>
+    void scanArray(size_t entry);
+    template <typename Slot, KlassMode Mode>
+    void scanLarge(size_t entry);
+    template <typename Slot>
+    bool store(Slot* slot, uint64_t target);
+    template <typename Slot>
+    void punchHoles(uint8_t* at, const Plan* plan, uint64_t from, uint64_t length);
+    uint64_t settle(uint64_t t, uint64_t lateSlot);
+    Large* large(uint64_t segment);
+    bool openPiece(Large& l);
+    void addToPiece(Large& l, uint64_t t);
+    void copyPiece(Large& l);
+    void shipTargets(Large& l);
+    void shipPiece(Large& l, uint64_t elements, uint64_t bytes);
+
+    uint64_t seenGet(Address a) const {
+        return _small ? _smallSeen.get(a) : _narrow ? _narrow->get(a) : _wide->get(a);
+    }
+    void seenPut(Address a, uint64_t value);
+    bool spill();
+
+    uint64_t namedTarget(uint32_t index);
+    void report(Address a);
+    void useType(const Plan* plan);
+    uint64_t discoverLarge(Address a, Plan* plan, uint64_t length);
+    void addLate(uint64_t slot, uint64_t target);
+    uint64_t lateSlotOf(uint64_t objectTarget, uint32_t offset) const {
+        return lateSlot(segmentOf(objectTarget), (unitOf(objectTarget) - 1) * 8 + offset);
+    }
+    bool openSegment();
+    void closeSegment(bool last);
+    size_t tableBytes() const {
+        return 8 * _cross.size() + 16 * _late.size() + 4 * _newTypes.size() + 8 + _newNames.size() + 8;
+    }
+    // Leaves room for one more of everything, a longest name included.
+    bool tablesFull() const {
+        return sizeof(BlockHeader) + _used + tableBytes() + 2 * kMostName > _pool->slotBytes();
+    }
+    uint64_t pieceBytes() const {
+        return (_pool->slotBytes() - sizeof(BlockHeader) - kPieceLists) & ~(uint64_t)7;
+    }
+    // Writes tables and header behind the payload and hands the block to the shipping thread.
+    void emit(uint32_t slot, BlockHeader& h, bool withTables);
+    void enqueue(Finished f);
+    void dropQueue();
+
+    // The pieces that decide a walk's speed stand together.
+    SlotPool* const _pool;
+    uint8_t* _payload = nullptr;  // of the open segment
+    uint64_t _segment = ~0ull;    // number of the open segment
+    uint32_t _used = 0;
+    uint32_t _chunk = 0;  // bytes that the receiver will need for it, exports included
+    uint32_t _maxChunk;
+    uint32_t _largeBytes, _largeReferenceBytes;
+    bool _small = true;
+    SideTable<uint32_t>* _narrow = nullptr;
+    SideTable<uint64_t>* _wide = nullptr;
+    int64_t _objects = 0;
+    uint32_t _segmentObjects = 0;
+    Result _trouble = kDone;
+    std::vector<Entry> _stack;
+    Scan _scan;
+
+    int64_t _slot = -1;
+    uint32_t _held = 0;  // slots that are being filled
+    uint64_t _segments = 0;
+    uint64_t _sequence = 0;
+    uint32_t _attempt = 0;
+    bool _begun = false, _wantWide = false;
+    uint32_t _collections = 0;
+    void* _root = nullptr;
+    uint64_t _rootTarget = kNoTarget;
+    int64_t _lateTotal = 0, _imageBytes = 0, _classes = 0;
+    std::vector<uint64_t> _cross, _late;
+    std::vector<uint32_t> _newTypes;
+    std::string _newNames;
+    uint32_t _newNamed = 0, _namedTotal = 0;
+    std::vector<std::unique_ptr<Large>> _larges;
+    std::vector<uint32_t> _typeUse;   // by plan index: attempt that used it last
+    std::vector<std::pair<uint32_t, uint32_t>> _namedUse;  // by index: attempt, ordinal
+    SmallSeen _smallSeen;
+
+    NamedTable _named;
+    void* _namedHandle = nullptr;
+    uint32_t _namedCount = 0;
+    const char* const* _names = nullptr;
+    const uint16_t* _nameLengths = nullptr;
+
+    void* const* _holders = nullptr;
+    uint32_t _holderCount = 0, _found = 0;
+    std::vector<uint64_t> _foundKeys;
+
+    uint64_t _imageId = 0;
+    const uint64_t _layout;
+
+    // Finished blocks: one producer, one consumer, no lock that a window could wait for.
+    struct Node {
+        Finished f;
+        std::atomic<Node*> next{nullptr};
+    };
+    Node* _head;
+    std::atomic<Node*> _tail;
+    sem_t _ready;
+    std::atomic<bool> _cancelled{false};
+    std::atomic<uint32_t> _currentAttempt{0};
+    bool _lastTaken = false;
+};
+
+}  // namespace skyway

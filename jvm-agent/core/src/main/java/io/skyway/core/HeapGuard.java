@@ -1,0 +1,74 @@
+package io.skyway.core;
+
+import java.lang.reflect.Array;
+
+/** Allocates what an image needs, and refuses before the heap is so full that the application suffers. */
+final class HeapGuard {
+    private final Runtime runtime = Runtime.getRuntime();
+    private final long max = runtime.maxMemory();
+    // What the application keeps, whatever we land.
+    private final long reserve = Math.max(max / 20, 2 << 20);
+    private long taken;
+    private long collectAgainAt;
+
+    void restart() {
+        taken = 0;
+        collectAgainAt = 0;
+    }
+
+    /**
+     * An uninitialised chunk.
+     *
+     * @throws SkywayException of kind HEAP_FULL
+     */
+    long[] allocate(int words) {
+        ensure(8L * words);
+        try {
+            return Internals.uninitialized(words);
+        } catch (OutOfMemoryError e) {
+            throw full(8L * words, e);
+        }
+    }
+
+    Object allocateArray(Class<?> component, int length, long bytes) {
+        ensure(bytes);
+        try {
+            return Array.newInstance(component, length);
+        } catch (OutOfMemoryError e) {
+            throw full(bytes, e);
+        }
+    }
+
+    private long free() {
+        return max - runtime.totalMemory() + runtime.freeMemory();
+    }
+
+    private void ensure(long bytes) {
+        if (free() < bytes + reserve) {
+            if (taken + bytes + reserve > max) {
+                throw full(bytes, null);
+            }
+            // Most of what is in use may be garbage. Ask for a collection, but not for every segment.
+            if (taken >= collectAgainAt) {
+                System.gc();
+                collectAgainAt = taken + max / 16;
+                if (free() < bytes + reserve) {
+                    throw full(bytes, null);
+                }
+            }
+        }
+        taken += bytes;
+    }
+
+    private SkywayException full(long bytes, Throwable cause) {
+        return new SkywayException(
+                SkywayException.Kind.HEAP_FULL,
+                "the receiver's heap cannot hold the graph: " + mib(taken + bytes) + " needed so far, " + mib(free())
+                        + " free of " + mib(max) + "; raise the receiver's -Xmx",
+                cause);
+    }
+
+    private static String mib(long bytes) {
+        return String.format("%.1f MiB", Math.max(bytes, 0) / 1048576.0);
+    }
+}

@@ -1,0 +1,344 @@
+package io.skyway.core;
+
+import java.lang.reflect.Array;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** Lands one image, block by block, in order. Every call comes from one thread. */
+public final class ImageReader implements AutoCloseable {
+    // Results, in the order of reader.h.
+    private static final int OK = 0;
+    private static final int NOT_YOUNG = 1;
+    private static final int PAIRS = 2;
+
+    // Fields of Reader::Found.
+    private static final int RESULT = 0;
+    private static final int KIND = 1;
+    private static final int FLAGS = 2;
+    private static final int CHUNK_WORDS = 4;
+    private static final int SEGMENT = 5;
+    private static final int LATE = 6;
+    private static final int NAMED = 7;
+    private static final int NAMED_BYTES = 8;
+    private static final int RESTARTED = 9;
+    private static final int ARRAY_LENGTH = 11;
+    private static final int ARRAY_TYPE = 12;
+    private static final int ARRAY_HASH = 13;
+    private static final int MISSING = 14;
+
+    private static final int PIECE = 1;
+    private static final int LAST = 1;
+    private static final int ALONE = 2;
+    private static final int TARGETS_AT_ONCE = 4096;
+
+    private static final AtomicLong NATIVE_BYTES = new AtomicLong();
+    private static final AtomicLong CHUNKS_RETRIED = new AtomicLong();
+
+    private final Engine engine;
+    private final ReaderOptions options;
+    private final TypeScope scope;
+    private final HeapGuard guard = new HeapGuard();
+    private final Windows.Timing timing = new Windows.Timing();
+    private final long[] found = new long[15];
+    private final long[] pin = new long[1];
+
+    private long reader;
+    private Object[] spine = new Object[16];
+    private Object[] names = new Object[16];
+    private int nameCount;
+    private boolean handlesStale = true;
+    private boolean complete;
+    private Object alone;
+    private long imageBytes;
+    private long segments;
+    private long chunksRetried;
+    private long nanos;
+    private long reported;
+
+    ImageReader(Engine engine, ReaderOptions options) {
+        this.engine = engine;
+        this.options = options;
+        this.scope = engine.scope(options.loader());
+        this.reader = Native.readerNew(scope.handle(), options.imageId(), engine.layoutBits(), pin);
+    }
+
+    static long nativeBytesOfAll() {
+        return NATIVE_BYTES.get();
+    }
+
+    static long chunksRetriedOfAll() {
+        return CHUNKS_RETRIED.get();
+    }
+
+    /**
+     * Checks and lands one block; its memory may be reused when this returns. A block of a new attempt drops what was
+     * landed before.
+     *
+     * @throws SkywayException of kind BAD_IMAGE, CLASS_MISSING, LAYOUT_MISMATCH or HEAP_FULL; nothing of the image can
+     *     be had from this reader any more
+     */
+    public void accept(long address, int length) {
+        long start = System.nanoTime();
+        try {
+            land(address, length);
+        } finally {
+            nanos += System.nanoTime() - start;
+            long now = Native.readerNativeBytes(reader);
+            NATIVE_BYTES.addAndGet(now - reported);
+            reported = now;
+        }
+    }
+
+    private void land(long block, int length) {
+        Native.readerCheck(reader, block, length, found);
+        expect((int) found[RESULT]);
+        if (found[RESTARTED] != 0) {
+            Arrays.fill(spine, null);
+            Arrays.fill(names, null);
+            nameCount = 0;
+            imageBytes = 0;
+            segments = 0;
+            guard.restart();
+        }
+        imageBytes += length;
+        if (found[MISSING] != 0) {
+            scope.bind(Native.readerMissing(reader), options);
+        }
+        if (found[NAMED_BYTES] != 0) {
+            resolveNames(Native.readerNames(reader, block, (int) found[NAMED_BYTES]), (int) found[NAMED]);
+        }
+        int segment = (int) found[SEGMENT];
+        if (segment >= spine.length) {
+            spine = Arrays.copyOf(spine, Math.max(segment + 1, spine.length * 2));
+            handlesStale = true;
+        }
+        refreshHandles();
+        if (found[KIND] == PIECE) {
+            piece(block, segment);
+        } else {
+            segment(block, segment);
+        }
+        complete = (found[FLAGS] & LAST) != 0;
+    }
+
+    private void refreshHandles() {
+        if (handlesStale) {
+            Native.readerHandles(reader, spine, names);
+            handlesStale = false;
+        }
+    }
+
+    private void segment(long block, int segment) {
+        int words = (int) found[CHUNK_WORDS];
+        long[] chunk = guard.allocate(words);
+        for (int tries = 1; ; ) {
+            int r = engine.windows.run(Native.LAND, reader, block, 0, chunk, timing);
+            if (r == OK) {
+                break;
+            }
+            if (r == PAIRS) {
+                answerPairs();
+            } else if (r == NOT_YOUNG) {
+                // A collection came between the allocation and the window.
+                chunksRetried++;
+                CHUNKS_RETRIED.incrementAndGet();
+                if (++tries % 64 == 0) {
+                    Thread.yield();
+                }
+            } else {
+                expect(r);
+            }
+            chunk = guard.allocate(words);
+        }
+        segments++;
+        if ((found[FLAGS] & ALONE) != 0) {
+            alone = Native.readerHolder(reader);
+        } else {
+            spine[segment] = Native.readerHolder(reader);
+        }
+        if (found[LATE] != 0) {
+            late(block);
+        }
+    }
+
+    private void late(long block) {
+        for (; ; ) {
+            int r = engine.windows.run(Native.LATE, reader, block, 0, pin, timing);
+            javaStores();
+            if (r == OK) {
+                return;
+            }
+            if (r != PAIRS) {
+                expect(r);
+            }
+            answerPairs();
+        }
+    }
+
+    /** References into objects that have left the young generation: stored here, with the collector's barriers. */
+    private void javaStores() {
+        long[] s = Native.readerStores(reader);
+        if (s == null) {
+            return;
+        }
+        for (int i = 0; i < s.length; i += 5) {
+            Object value;
+            if (s[i + 3] < 0) {
+                value = names[(int) s[i + 4]];
+            } else {
+                Object in = spine[(int) s[i + 3]];
+                value = s[i + 4] < 0 ? in : ((Object[]) in)[(int) s[i + 4]];
+            }
+            Object[] holder = (Object[]) spine[(int) s[i]];
+            if (s[i + 2] < 0) {
+                holder[(int) s[i + 1]] = value;
+            } else {
+                Internals.putReference(holder[(int) s[i + 1]], s[i + 2], value);
+            }
+        }
+    }
+
+    private void answerPairs() {
+        for (long p : Native.readerPairs(reader)) {
+            int declared = (int) (p >>> 32);
+            int plan = (int) p;
+            boolean yes = engine.types
+                    .declaredClass(declared)
+                    .isAssignableFrom(engine.types.byPlan(plan).javaClass);
+            if (!Native.setAssignable(declared, plan, yes)) {
+                throw new SkywayException(SkywayException.Kind.INTERNAL, "too many classes in this process");
+            }
+        }
+    }
+
+    private void piece(long block, int segment) {
+        expect(Native.readerKeepPiece(reader, block));
+        long elements = Native.readerLarge(reader, segment);
+        if (elements == 0) {
+            return;
+        }
+        int count = (int) found[ARRAY_LENGTH];
+        Class<?> component = scope.type((int) found[ARRAY_TYPE]).javaClass.getComponentType();
+        int scale = Internals.arrayScale(component.arrayType());
+        Object array = guard.allocateArray(component, count, (long) count * scale);
+        if (array instanceof Object[] a) {
+            fill(a, component, segment);
+        } else {
+            Internals.copyToArray(
+                    elements, array, Internals.arrayBase(array.getClass()), (long) count * scale);
+        }
+        if (found[ARRAY_HASH] != 0) {
+            long held = Native.hold(array);
+            try {
+                engine.windows.run(Native.STAMP, held, found[ARRAY_HASH], 0, pin, timing);
+            } finally {
+                Native.unhold(held);
+            }
+        }
+        spine[segment] = array;
+        Native.readerLandedLarge(reader, segment);
+        segments++;
+    }
+
+    /** By way of a young array, which a window can fill without barriers, and one bulk copy with them. */
+    private void fill(Object[] array, Class<?> component, int segment) {
+        for (int from = 0; from < array.length; ) {
+            int n = Math.min(TARGETS_AT_ONCE, array.length - from);
+            Object[] temporary = (Object[]) Array.newInstance(component, n);
+            Native.readerTemporary(reader, temporary);
+            int r = engine.windows.run(Native.TARGETS, reader, segment, (long) from << 32 | n, pin, timing);
+            if (r == OK) {
+                System.arraycopy(temporary, 0, array, from, n);
+                from += n;
+            } else if (r == PAIRS) {
+                answerPairs();
+            } else if (r != NOT_YOUNG) {
+                expect(r);
+            }
+        }
+        Native.readerTemporary(reader, null);
+    }
+
+    private void resolveNames(byte[] text, int count) {
+        if (nameCount + count > names.length) {
+            names = Arrays.copyOf(names, Math.max(nameCount + count, names.length * 2));
+            handlesStale = true;
+        }
+        int at = 0;
+        for (int i = 0; i < count; i++) {
+            int n = at + 2 <= text.length ? (text[at] & 0xff) | (text[at + 1] & 0xff) << 8 : -1;
+            if (n < 0 || at + 2 + n > text.length) {
+                throw new SkywayException(SkywayException.Kind.BAD_IMAGE, "a block's list of names is cut short");
+            }
+            String name = new String(text, at + 2, n, StandardCharsets.UTF_8);
+            names[nameCount++] = scope.named(name, options);
+            at += 2 + n;
+        }
+    }
+
+    private void expect(int result) {
+        if (result != OK) {
+            throw new SkywayException(SkywayException.Kind.BAD_IMAGE, Native.readerError(reader));
+        }
+    }
+
+    /** True when the last block was accepted. */
+    public boolean complete() {
+        return complete;
+    }
+
+    /**
+     * The graph's root.
+     *
+     * @throws SkywayException of kind BAD_IMAGE when blocks or references are missing
+     */
+    public Object finish() {
+        long start = System.nanoTime();
+        long[] root = new long[2];
+        if (!Native.readerRoot(reader, root)) {
+            throw new SkywayException(SkywayException.Kind.BAD_IMAGE, Native.readerError(reader));
+        }
+        Object o;
+        if (root[0] < 0) {
+            o = names[(int) root[1]];
+        } else if (alone != null) {
+            o = alone;
+        } else {
+            Object in = spine[(int) root[0]];
+            o = root[1] < 0 ? in : ((Object[]) in)[(int) root[1]];
+        }
+        nanos += System.nanoTime() - start;
+        return o;
+    }
+
+    public LandReport report() {
+        return new LandReport(
+                Native.readerObjects(reader),
+                imageBytes,
+                segments,
+                Native.readerLateTotal(reader),
+                chunksRetried,
+                timing.windows,
+                timing.nanos,
+                timing.longest,
+                nanos);
+    }
+
+    /** Lets go of everything; the graph lives on if {@link #finish} handed it out. */
+    @Override
+    public void close() {
+        if (reader != 0) {
+            engine.windows.total(timing);
+            Native.readerFree(reader);
+            reader = 0;
+            NATIVE_BYTES.addAndGet(-reported);
+        }
+    }
+
+    /** Names the classes that an error message is about. */
+    static String list(List<String> differences) {
+        return String.join("; ", differences);
+    }
+}

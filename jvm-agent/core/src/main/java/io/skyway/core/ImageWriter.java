@@ -1,0 +1,190 @@
+package io.skyway.core;
+
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Writes the image of one graph after another.
+ *
+ * <p>{@link #write} runs on the walking thread, {@link #take} on the shipping thread, at the same time. Whoever owns
+ * the pool releases a block's slot when the receiver is done with it: that is the back-pressure.
+ */
+public final class ImageWriter implements AutoCloseable {
+    /** Walks begun again after a collection, before the last one is finished in a single window. */
+    private static final int MOST_RESTARTS = 2;
+
+    // Results of a step, in the order of writer.h.
+    private static final int DONE = 0;
+    private static final int YIELD = 1;
+    private static final int NEED_SLOT = 2;
+    private static final int MOVED = 3;
+    private static final int STOPPED = 4;
+    private static final int CANCELLED = 5;
+    private static final int NO_MEMORY = 6;
+    private static final int WIDER = 7;
+    private static final int TOO_LARGE = 8;
+
+    private static final AtomicLong NATIVE_BYTES = new AtomicLong();
+
+    private final Engine engine;
+    private final SlotPool pool;
+    private final long maxPauseNanos;
+    private final long[] pin = new long[1];
+    private final long[] taken = new long[3];
+    private long imageId;
+    private long writer;
+    private long reported;
+
+    ImageWriter(Engine engine, SlotPool pool, WriterOptions options) {
+        this.engine = engine;
+        this.pool = pool;
+        this.imageId = options.imageId();
+        this.maxPauseNanos =
+                options.maxPauseNanos() == 0 ? WriterOptions.DEFAULT_PAUSE_NANOS : options.maxPauseNanos();
+        this.writer = Native.writerNew(pool.retain(), options.maxSegmentBytes(), engine.layoutBits(), pin);
+    }
+
+    static long nativeBytesOfAll() {
+        return NATIVE_BYTES.get();
+    }
+
+    /** The next image's id; an image that follows with the same id would be refused as a replay. */
+    public void imageId(long id) {
+        imageId = id;
+    }
+
+    /**
+     * Walks the graph and writes its image; returns when the last block is finished. Waits, outside of windows, while
+     * all slots are in use.
+     *
+     * @throws GraphRefusedException when objects are bound to this process
+     * @throws SkywayException of kind CANCELLED after {@link #cancel}, HEAP_FULL when native memory is short
+     */
+    public SendReport write(Object root) {
+        if (root == null) {
+            throw new SkywayException(SkywayException.Kind.USAGE, "the graph's root is null");
+        }
+        Windows.Timing timing = new Windows.Timing();
+        long start = System.nanoTime();
+        long waited = 0;
+        int restarts = 0;
+        Native.writerBegin(writer, imageId, root);
+        Native.writerNamed(writer);
+        try {
+            for (; ; ) {
+                boolean last = restarts >= MOST_RESTARTS;
+                int r = engine.windows.run(Native.STEP, writer, last ? 0 : maxPauseNanos, last ? 1 : 0, pin, timing);
+                switch (r) {
+                    case DONE:
+                        return report(restarts, timing, System.nanoTime() - start - waited);
+                    case YIELD:
+                        break;
+                    case NEED_SLOT: {
+                        long from = System.nanoTime();
+                        pool.awaitRelease(2);
+                        waited += System.nanoTime() - from;
+                        break;
+                    }
+                    case MOVED:
+                        restarts++;
+                        restart();
+                        break;
+                    case WIDER:
+                        restart();
+                        break;
+                    case STOPPED: {
+                        List<Object> refused = engine.types.learn(Native.writerFound(writer));
+                        if (!refused.isEmpty()) {
+                            throw refused(root, refused);
+                        }
+                        restart();
+                        break;
+                    }
+                    case CANCELLED:
+                        throw new SkywayException(SkywayException.Kind.CANCELLED, "the transfer was cancelled");
+                    case NO_MEMORY:
+                        throw new SkywayException(
+                                SkywayException.Kind.HEAP_FULL,
+                                "native memory for the image is short after " + Native.writerObjects(writer)
+                                        + " objects; give the process more memory outside of its heap");
+                    case TOO_LARGE: {
+                        Object[] found = Native.writerFound(writer);
+                        throw new SkywayException(
+                                SkywayException.Kind.GRAPH_REFUSED,
+                                "an object of " + (found.length == 0 ? "a class" : found[0].getClass().getName())
+                                        + " is larger than a segment");
+                    }
+                    default:
+                        throw new SkywayException(SkywayException.Kind.INTERNAL, "the engine answered " + r);
+                }
+            }
+        } finally {
+            engine.windows.total(timing);
+            long now = Native.writerNativeBytes(writer);
+            NATIVE_BYTES.addAndGet(now - reported);
+            reported = now;
+        }
+    }
+
+    private void restart() {
+        Native.writerRestart(writer);
+        Native.writerNamed(writer);
+    }
+
+    private GraphRefusedException refused(Object root, List<Object> refused) {
+        List<Refusal> refusals = new GraphPaths(engine.types).refusals(root);
+        if (refusals.isEmpty()) {
+            // The application changed the graph in between, or it is too large to search.
+            refusals = refused.stream()
+                    .map(o -> new Refusal("root...", o.getClass().getName(), why(o)))
+                    .toList();
+        }
+        return new GraphRefusedException(refusals);
+    }
+
+    private String why(Object o) {
+        String r = engine.types.type(o.getClass()).refusal;
+        return r == null ? "it exists only in its process" : r;
+    }
+
+    private SendReport report(int restarts, Windows.Timing timing, long nanos) {
+        long[] c = new long[6];
+        Native.writerCounts(writer, c);
+        return new SendReport(
+                c[0], c[1], c[2], c[3], c[4], restarts, timing.windows, timing.nanos, timing.longest, nanos);
+    }
+
+    /**
+     * The next finished block, in order; null when none is finished in time, after the last one, and after {@link
+     * #cancel}.
+     */
+    public Block take(long timeoutMillis) {
+        if (Native.writerTake(writer, timeoutMillis, taken) != 1) {
+            return null;
+        }
+        int slot = (int) taken[0];
+        int length = (int) taken[1];
+        return new Block(slot, pool.address(slot, length), length, taken[2] != 0);
+    }
+
+    /** Objects copied so far in this attempt; any thread may ask. */
+    public long objectsSoFar() {
+        return Native.writerObjects(writer);
+    }
+
+    /** Ends a running {@link #write} with CANCELLED. Any thread may call it. */
+    public void cancel() {
+        Native.writerCancel(writer);
+    }
+
+    /** Gives native memory back; blocks that nobody took go back to the pool. Not while {@link #write} runs. */
+    @Override
+    public void close() {
+        if (writer != 0) {
+            Native.writerFree(writer);
+            writer = 0;
+            NATIVE_BYTES.addAndGet(-reported);
+            pool.drop();
+        }
+    }
+}

@@ -1,0 +1,125 @@
+package io.skyway.core;
+
+import java.lang.reflect.Modifier;
+import java.util.List;
+
+/** Which objects are copied, which are named, and which stay where they are. By general rules, not class by class. */
+final class Policy {
+    private record Bound(String className, String reason) {}
+
+    /** Classes whose objects, and those of their subclasses, are bound to a process. */
+    private static final List<Bound> BOUND = List.of(
+            new Bound("java.lang.Thread", "a thread belongs to its process"),
+            new Bound("java.lang.ThreadGroup", "a thread group belongs to its process"),
+            new Bound("java.lang.ThreadLocal", "its values live in the threads of its process"),
+            new Bound("java.lang.ClassLoader", "a class loader belongs to its process"),
+            new Bound("java.lang.Module", "a module belongs to its process"),
+            new Bound("java.lang.ModuleLayer", "a module layer belongs to its process"),
+            new Bound("java.lang.Process", "it stands for an operating system process"),
+            new Bound("java.lang.ProcessHandle", "it stands for an operating system process"),
+            new Bound("java.lang.Runtime", "it stands for its process"),
+            new Bound("java.lang.ref.Reference", "the collector of its process looks after it"),
+            new Bound("java.lang.ref.Cleaner", "its thread lives in its process"),
+            new Bound("java.lang.ref.Cleaner$Cleanable", "it is registered with a thread of its process"),
+            new Bound("java.lang.Throwable", "its stack trace lives in the VM of its process"),
+            new Bound("java.lang.StackTraceElement", "its class loader's data live in the VM of its process"),
+            new Bound("java.lang.invoke.MethodHandle", "it is linked to code of its process"),
+            new Bound("java.lang.invoke.VarHandle", "it is linked to code of its process"),
+            new Bound("java.lang.invoke.CallSite", "it is linked to code of its process"),
+            new Bound("java.lang.invoke.MemberName", "it is linked to code of its process"),
+            new Bound("java.lang.invoke.MethodType", "the VM of its process keeps one per type"),
+            new Bound("java.lang.invoke.MethodHandles$Lookup", "it is linked to code of its process"),
+            new Bound("java.lang.reflect.AccessibleObject", "it is linked to code of its process"),
+            new Bound("java.lang.reflect.RecordComponent", "it is linked to code of its process"),
+            new Bound("java.lang.reflect.Proxy", "its class exists only in its process"),
+            new Bound("java.nio.MappedByteBuffer", "its bytes lie outside of the heap"),
+            new Bound("java.nio.channels.Channel", "it holds an open file or socket"),
+            new Bound("java.nio.channels.Selector", "it holds open sockets"),
+            new Bound("java.nio.file.FileSystem", "it holds native resources"),
+            new Bound("java.io.FileDescriptor", "it holds an open file or socket"),
+            new Bound("java.io.RandomAccessFile", "it holds an open file"),
+            new Bound("java.io.FileInputStream", "it holds an open file"),
+            new Bound("java.io.FileOutputStream", "it holds an open file"),
+            new Bound("java.io.Console", "it holds an open terminal"),
+            new Bound("java.net.Socket", "it holds an open socket"),
+            new Bound("java.net.ServerSocket", "it holds an open socket"),
+            new Bound("java.net.DatagramSocket", "it holds an open socket"),
+            new Bound("java.util.zip.ZipFile", "it holds an open file"),
+            new Bound("java.util.zip.Inflater", "it holds native memory"),
+            new Bound("java.util.zip.Deflater", "it holds native memory"),
+            new Bound("java.util.Timer", "its thread lives in its process"),
+            new Bound("java.security.SecureRandom", "its seed must not exist twice"),
+            new Bound("java.util.concurrent.ExecutorService", "its threads live in its process"),
+            new Bound("java.lang.foreign.Arena", "it holds native memory"),
+            new Bound("java.lang.foreign.MemorySegment", "its bytes may lie outside of the heap"));
+
+    private Policy() {}
+
+    /** Why objects of this class stay, or null. Looks at superclasses and interfaces by name: none of them is loaded. */
+    static String refusal(Class<?> c, boolean special) {
+        if (c.isArray()) {
+            return null;
+        }
+        if (c.isHidden()) {
+            return "its class is hidden and exists only in its process (a lambda, or a class made at run time)";
+        }
+        for (Class<?> k = c; k != null; k = k.getSuperclass()) {
+            String why = bound(k);
+            if (why != null) {
+                return why;
+            }
+            if (k != Object.class && hasFinalizer(k)) {
+                return "it has a finalizer (" + k.getName() + ".finalize), which a copy would never run";
+            }
+        }
+        if (java.lang.reflect.Proxy.isProxyClass(c)) {
+            return "it is a dynamic proxy, whose class exists only in its process";
+        }
+        if (c.getName().startsWith("java.nio.Direct")) {
+            return "its bytes lie outside of the heap";
+        }
+        return special ? "the VM of its process looks after it" : null;
+    }
+
+    private static String bound(Class<?> k) {
+        for (Bound b : BOUND) {
+            if (b.className.equals(k.getName())) {
+                return b.reason;
+            }
+        }
+        for (Class<?> i : k.getInterfaces()) {
+            String why = bound(i);
+            if (why != null) {
+                return why;
+            }
+        }
+        return null;
+    }
+
+    private static boolean hasFinalizer(Class<?> k) {
+        try {
+            return !Modifier.isStatic(k.getDeclaredMethod("finalize").getModifiers());
+        } catch (NoSuchMethodException | LinkageError e) {
+            return false;
+        }
+    }
+
+    /** Classes of the platform: the same ones, with the same static fields, are in every process of this JDK. */
+    static boolean isPlatform(Class<?> c) {
+        ClassLoader l = c.getClassLoader();
+        return l == null || l == ClassLoader.getPlatformClassLoader();
+    }
+
+    static boolean isEnumConstant(Class<?> c) {
+        return enumClass(c) != null;
+    }
+
+    /** The enum that declares this constant's class, or null. */
+    static Class<?> enumClass(Class<?> c) {
+        if (c.isEnum()) {
+            return c;
+        }
+        Class<?> s = c.getSuperclass();
+        return s != null && s.isEnum() ? s : null;
+    }
+}

@@ -1,0 +1,352 @@
+package io.skyway.core;
+
+import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Every class that the engine knows in this process: its descriptor, its plan in the native engine, its global id. */
+final class TypeTable {
+    // What fits where compact headers keep the class.
+    private static final int MOST_IDS = 1 << 22;
+
+    // Kinds of plans, in the order of plan.h.
+    private static final int INSTANCE = 0;
+    private static final int PRIMITIVE_ARRAY = 1;
+    private static final int REFERENCE_ARRAY = 2;
+    private static final int NAMED = 3;
+    private static final int REFUSED = 4;
+
+    /** One class. The strong reference to it keeps its loader from being unloaded under landed objects. */
+    static final class Type {
+        final Class<?> javaClass;
+        final TypeDescriptor descriptor;
+        final String refusal;
+        final boolean named;
+        final List<Field> referenceFields;
+        int plan;
+        int id;
+
+        Type(Class<?> c, TypeDescriptor d, String refusal, boolean named, List<Field> referenceFields) {
+            this.javaClass = c;
+            this.descriptor = d;
+            this.refusal = refusal;
+            this.named = named;
+            this.referenceFields = referenceFields;
+        }
+
+        boolean copied() {
+            return descriptor != null;
+        }
+    }
+
+    private final long mirrorKlassOffset;
+    private final int lengthOffset;
+    private final Map<Class<?>, Type> types = new HashMap<>();
+    private final List<Type> byPlan = new ArrayList<>(List.of(new Type(null, null, null, false, List.of())));
+    private final Map<Class<?>, Integer> declared = new HashMap<>();
+    private final List<Class<?>> declaredClasses = new ArrayList<>(List.of(Object.class));
+    final NamedObjects named;
+    private TypeIds ids;
+
+    TypeTable(long mirrorKlassOffset, int lengthOffset, java.util.function.Supplier<Class<?>[]> loadedClasses) {
+        this.mirrorKlassOffset = mirrorKlassOffset;
+        this.lengthOffset = lengthOffset;
+        this.named = new NamedObjects(loadedClasses, this::mayBeNamed);
+        this.declared.put(Object.class, 0);
+    }
+
+    synchronized void useIds(TypeIds newIds) {
+        ids = newIds;
+        for (Type t : types.values()) {
+            t.id = 0;
+        }
+    }
+
+    synchronized int count() {
+        return types.size();
+    }
+
+    /**
+     * Looks at what a walk could not go on with: objects of unknown classes, and named objects without a name.
+     *
+     * @return the objects that are refused; empty when the walk can start again
+     */
+    synchronized List<Object> learn(Object[] found) {
+        List<Object> refused = new ArrayList<>();
+        List<Type> fresh = new ArrayList<>();
+        named.scan();
+        for (Object o : found) {
+            Type t = type(o.getClass());
+            if (t.refusal != null || o instanceof Class<?> c && c.isHidden()) {
+                refused.add(o);
+            } else if (t.named) {
+                if (o instanceof Class<?> c) {
+                    named.classObjects(c);
+                } else {
+                    named.enumConstants(o.getClass());
+                }
+            } else if (t.id == 0) {
+                fresh.add(t);
+            }
+        }
+        register(fresh);
+        return refused;
+    }
+
+    private void register(List<Type> fresh) {
+        List<Type> distinct = fresh.stream().distinct().toList();
+        if (distinct.isEmpty()) {
+            return;
+        }
+        int[] given = ids.register(distinct.stream().map(t -> t.descriptor).toList());
+        for (int i = 0; i < given.length; i++) {
+            Type t = distinct.get(i);
+            t.id = given[i];
+            if (t.id <= 0 || t.id >= MOST_IDS) {
+                throw new SkywayException(
+                        SkywayException.Kind.INTERNAL, "the type registry has given out more than 4,194,303 ids");
+            }
+            Native.setTypeId(t.plan, t.id);
+        }
+    }
+
+    /** Known types that lost their ids when another registry came into use. */
+    synchronized void registerAll() {
+        register(types.values().stream().filter(t -> t.copied() && t.id == 0).toList());
+    }
+
+    synchronized Type type(Class<?> c) {
+        Type t = types.get(c);
+        if (t == null) {
+            t = describe(c);
+            types.put(c, t);
+            byPlan.add(t.plan, t);
+            if (named.isNamedClass(c)) {
+                mayBeNamed(c);
+            }
+        }
+        return t;
+    }
+
+    synchronized Type byPlan(int plan) {
+        return byPlan.get(plan);
+    }
+
+    synchronized Class<?> declaredClass(int index) {
+        return declaredClasses.get(index);
+    }
+
+    synchronized TypeIds ids() {
+        return ids;
+    }
+
+    private void mayBeNamed(Class<?> c) {
+        Type t = types.get(c);
+        if (t == null) {
+            return;
+        }
+        int width = 0;
+        long lo = -128;
+        long hi = 127;
+        if (c == Byte.class || c == Boolean.class) {
+            width = 1;
+        } else if (c == Short.class) {
+            width = 2;
+        } else if (c == Character.class) {
+            width = -2;
+        } else if (c == Integer.class) {
+            width = 4;
+            hi = NamedObjects.integerCacheHigh();
+        } else if (c == Long.class) {
+            width = 8;
+        }
+        int offset = width == 0 ? 0 : t.descriptor.fields().get(0).offset();
+        Native.setMayBeNamed(t.plan, width, offset, lo, hi);
+    }
+
+    private int declaredIndex(Class<?> c) {
+        return declared.computeIfAbsent(c, k -> {
+            declaredClasses.add(k);
+            return Native.addDeclared();
+        });
+    }
+
+    private Type describe(Class<?> c) {
+        long klass = Internals.getLong(c, mirrorKlassOffset);
+        long[] facts = Native.klass(klass);
+        int layoutHelper = (int) facts[0];
+        long key = facts[2];
+        boolean isNamed = c == Class.class || Policy.isEnumConstant(c);
+        String refusal = isNamed ? null : Policy.refusal(c, facts[1] != 0);
+        if (isNamed || refusal != null) {
+            return refusedOrNamed(c, key, refusal, isNamed);
+        }
+        if (c.isArray()) {
+            return describeArray(c, key);
+        }
+        List<Field> fields = new ArrayList<>();
+        for (Class<?> k = c; k != null; k = k.getSuperclass()) {
+            Field[] own = Internals.fieldsOf(k);
+            List<Field> instance = new ArrayList<>();
+            for (Field f : own) {
+                if (!Modifier.isStatic(f.getModifiers())) {
+                    instance.add(f);
+                }
+            }
+            instance.sort(Comparator.comparingLong(Internals::offsetOf));
+            fields.addAll(0, instance);
+        }
+        int bytes = layoutHelper & ~7;
+        List<Field> references = new ArrayList<>();
+        List<TypeDescriptor.FieldDescriptor> descriptors = new ArrayList<>();
+        for (Field f : fields) {
+            int offset = (int) Internals.offsetOf(f);
+            descriptors.add(new TypeDescriptor.FieldDescriptor(
+                    f.getDeclaringClass().getName(), f.getName(), f.getType().getName(), offset));
+            if (!f.getType().isPrimitive()) {
+                references.add(f);
+            }
+        }
+        references.sort(Comparator.comparingLong(Internals::offsetOf));
+        int[] offsets =
+                references.stream().mapToInt(f -> (int) Internals.offsetOf(f)).toArray();
+        int[] vmOffsets = Native.oopMap(klass);
+        if (vmOffsets != null) {
+            Arrays.sort(vmOffsets);
+        }
+        if (layoutHelper <= 0 || !Arrays.equals(offsets, vmOffsets)) {
+            return refusedOrNamed(c, key, "the VM keeps fields of its own in it", false);
+        }
+        int[] declaredIndices =
+                references.stream().mapToInt(f -> declaredIndex(f.getType())).toArray();
+        // Between a String's declared fields the VM keeps flags of its own (interned, deduplicated).
+        int[] cleared = c == String.class ? gaps(fields, bytes) : new int[0];
+        String superName = c.getSuperclass() == null ? "" : c.getSuperclass().getName();
+        Type t = new Type(
+                c,
+                withFingerprint(new TypeDescriptor(
+                        c.getName(), TypeDescriptor.Kind.INSTANCE, bytes, 0, 0, List.copyOf(descriptors), superName, null)),
+                null,
+                false,
+                List.copyOf(references));
+        t.plan = add(key, INSTANCE, 0, bytes, 0, offsets, declaredIndices, cleared);
+        return t;
+    }
+
+    private Type refusedOrNamed(Class<?> c, long key, String refusal, boolean isNamed) {
+        Type t = new Type(c, null, refusal, isNamed, List.of());
+        t.plan = add(key, isNamed ? NAMED : REFUSED, 0, 0, 0, new int[0], new int[0], new int[0]);
+        return t;
+    }
+
+    private Type describeArray(Class<?> c, long key) {
+        int base = Internals.arrayBase(c);
+        int scale = Internals.arrayScale(c);
+        Class<?> element = c.getComponentType();
+        TypeDescriptor.Kind kind =
+                element.isPrimitive() ? TypeDescriptor.Kind.PRIMITIVE_ARRAY : TypeDescriptor.Kind.REFERENCE_ARRAY;
+        Type t = new Type(
+                c,
+                withFingerprint(new TypeDescriptor(c.getName(), kind, 0, base, scale, List.of(), "", null)),
+                null,
+                false,
+                List.of());
+        int shift = Integer.numberOfTrailingZeros(scale);
+        boolean primitive = element.isPrimitive();
+        t.plan = add(
+                key,
+                primitive ? PRIMITIVE_ARRAY : REFERENCE_ARRAY,
+                shift,
+                0,
+                base,
+                primitive ? new int[0] : new int[] {base},
+                primitive ? new int[0] : new int[] {declaredIndex(element)},
+                new int[0]);
+        return t;
+    }
+
+    private static int add(
+            long key, int kind, int shift, int bytes, int base, int[] offsets, int[] declared, int[] cleared) {
+        int plan = Native.addPlan(key, kind, shift, bytes, base, offsets, declared, cleared);
+        if (plan < 0) {
+            throw new SkywayException(
+                    SkywayException.Kind.INTERNAL, "more than 262,143 classes were sent or received by this process");
+        }
+        return plan;
+    }
+
+    /** Ranges (from, to) behind the header that no field covers. */
+    private static int[] gaps(List<Field> fields, int bytes) {
+        List<Integer> out = new ArrayList<>();
+        List<Field> sorted = new ArrayList<>(fields);
+        sorted.sort(Comparator.comparingLong(Internals::offsetOf));
+        int at = (int) Internals.offsetOf(sorted.get(0));
+        for (Field f : sorted) {
+            int offset = (int) Internals.offsetOf(f);
+            if (offset > at) {
+                out.addAll(List.of(at, offset));
+            }
+            at = offset + width(f.getType());
+        }
+        if (at < bytes) {
+            out.addAll(List.of(at, bytes));
+        }
+        return out.stream().mapToInt(i -> i).toArray();
+    }
+
+    private static int width(Class<?> type) {
+        if (!type.isPrimitive()) {
+            return Internals.arrayScale(Object[].class);
+        }
+        return primitiveWidth(type);
+    }
+
+    private static int primitiveWidth(Class<?> primitive) {
+        if (primitive == long.class || primitive == double.class) {
+            return 8;
+        }
+        if (primitive == int.class || primitive == float.class) {
+            return 4;
+        }
+        return primitive == short.class || primitive == char.class ? 2 : 1;
+    }
+
+    int lengthOffset() {
+        return lengthOffset;
+    }
+
+    private static TypeDescriptor withFingerprint(TypeDescriptor d) {
+        StringBuilder s = new StringBuilder();
+        s.append(d.className()).append('|').append(d.kind()).append('|').append(d.instanceBytes());
+        s.append('|').append(d.arrayBase()).append('|').append(d.arrayScale()).append('|').append(d.superName());
+        for (TypeDescriptor.FieldDescriptor f : d.fields()) {
+            s.append('\n').append(f.declaringClass()).append(' ').append(f.type());
+            s.append(' ').append(f.name()).append(' ').append(f.offset());
+        }
+        return new TypeDescriptor(
+                d.className(),
+                d.kind(),
+                d.instanceBytes(),
+                d.arrayBase(),
+                d.arrayScale(),
+                d.fields(),
+                d.superName(),
+                sha256(s.toString()));
+    }
+
+    static byte[] sha256(String text) {
+        try {
+            return MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
+        } catch (NoSuchAlgorithmException e) {
+            throw new AssertionError(e);
+        }
+    }
+}
