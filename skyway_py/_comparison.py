@@ -12,8 +12,8 @@ from skyway_py._errors import InvalidRequest
 from skyway_py._html import table
 from skyway_py._transfer_result import SKYWAY, TransferResult
 
-# "kryo" stands for both of its modes, so that nobody reads one of them as all of Kryo.
-_EXPANDED: Final = {"kryo": ("kryo", "kryo-tree")}
+# A name stands for both modes, references on and off, so that nobody reads one of them as all of Kryo.
+_EXPANDED: Final = {"kryo": ("kryo", "kryo-tree"), "fory": ("fory", "fory-tree")}
 
 #: Called before each single transfer with (done, total, serializer).
 ComparisonHook = Callable[[int, int, str], None]

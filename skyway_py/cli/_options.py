@@ -19,7 +19,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 #: The workloads of the bench module.
 WORKLOADS: Final = ("catalog", "media", "graph", "boxes", "map", "bytes")
 #: Serializers that a graph can be sent with; others are what the JVMs' class paths offer.
-SERIALIZERS: Final = ("skyway", "java", "kryo", "kryo-tree")
+SERIALIZERS: Final = ("skyway", "java", "kryo", "kryo-tree", "fory", "fory-tree")
 
 
 def _complete_jvms(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
