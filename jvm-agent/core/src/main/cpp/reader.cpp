@@ -475,7 +475,11 @@ Reader::Result Reader::land(const uint8_t* block, uint8_t* elements) {
 template <typename Slot>
 Reader::Result Reader::lateSlots(const uint8_t* block) {
     const uint64_t* list = (const uint64_t*)(block + sizeof _h + align8(_h.payloadBytes)) + _h.crossCount;
+    const uint64_t until = _lateNext + kLateAtOnce;
     for (; _lateNext < _h.lateCount; _lateNext++) {
+        if (_lateNext == until) {
+            return kAgain;
+        }
         uint64_t slot = list[2 * _lateNext], t = list[2 * _lateNext + 1];
         uint64_t number = slot >> 32;
         uint32_t at = (uint32_t)slot;
@@ -615,7 +619,7 @@ Reader::Result Reader::root(int64_t* number, int64_t* ordinal) {
 }
 
 size_t Reader::nativeBytes() const {
-    size_t n = _holes.count() * 40;
+    size_t n = _holes.bytes();
     for (auto& s : _segments) {
         n += s.bits.size() * 8 + s.rank.size() * 4 + sizeof s;
     }

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "format.h"
@@ -12,35 +11,78 @@
 
 namespace skyway {
 
-// Slots of landed segments that wait for a late entry: slot → index of the declared class's Assignable.
+// Slots of landed segments that wait for a late entry: slot → index of the declared class's Assignable. Open
+// addressing; a taken cell stays as a mark until the table is rebuilt.
 class Holes {
   public:
     void add(uint64_t slot, uint32_t declared) {
-        _open[slot] = declared;
+        if ((_used + 1) * 2 > _cells.size()) {
+            rebuild();
+        }
+        size_t i = find(slot);
+        if (_cells[i].slot != slot + 1) {
+            _cells[i].slot = slot + 1;
+            _used++;
+        }
+        _open += _cells[i].open ? 0 : 1;
+        _cells[i].open = true;
+        _cells[i].declared = declared;
     }
     bool take(uint64_t slot, uint32_t* declared) {
-        auto at = _open.find(slot);
-        if (at == _open.end()) {
+        if (_cells.empty()) {
             return false;
         }
-        *declared = at->second;
-        _open.erase(at);
+        Cell& c = _cells[find(slot)];
+        if (c.slot != slot + 1 || !c.open) {
+            return false;
+        }
+        *declared = c.declared;
+        c.open = false;
+        _open--;
         return true;
     }
     size_t count() const {
-        return _open.size();
+        return _open;
+    }
+    size_t bytes() const {
+        return _cells.size() * sizeof(Cell);
     }
     void clear() {
-        _open.clear();
+        _cells.clear();
+        _used = _open = 0;
     }
 
   private:
-    struct Hash {
-        size_t operator()(uint64_t s) const {
-            return s * 0x9e3779b97f4a7c15ull >> 16;
-        }
+    struct Cell {
+        uint64_t slot = 0;  // + 1; 0: free
+        uint32_t declared = 0;
+        bool open = false;
     };
-    std::unordered_map<uint64_t, uint32_t, Hash> _open;
+    size_t find(uint64_t slot) const {
+        size_t mask = _cells.size() - 1;
+        size_t i = (slot * 0x9e3779b97f4a7c15ull >> 32) & mask;
+        while (_cells[i].slot != 0 && _cells[i].slot != slot + 1) {
+            i = (i + 1) & mask;
+        }
+        return i;
+    }
+    void rebuild() {
+        std::vector<Cell> old;
+        old.swap(_cells);
+        size_t cells = 256;
+        while (cells < _open * 4) {
+            cells *= 2;
+        }
+        _cells.resize(cells);
+        _used = _open;
+        for (const Cell& c : old) {
+            if (c.open) {
+                _cells[find(c.slot - 1)] = c;
+            }
+        }
+    }
+    std::vector<Cell> _cells;
+    size_t _used = 0, _open = 0;
 };
 
 class Reader {
@@ -50,6 +92,7 @@ class Reader {
         kNotYoung = 1,  // the chunk has left the young generation: allocate again
         kPairs = 2,     // Java must say which of pairs() are assignable, then the same again
         kBad = 3,       // error() says why
+        kAgain = 4,     // there is more to do; the window has been open long enough
     };
 
     Reader(Scope* scope, uint64_t imageId, uint64_t layout) : _scope(scope), _imageId(imageId), _layout(layout) {}
@@ -179,6 +222,7 @@ class Reader {
     std::vector<Plan*> _plans;  // of the segment in hand, by ordinal
     std::vector<std::pair<uint64_t, uint32_t>> _newHoles;
     Segment _landing;
+    static constexpr uint64_t kLateAtOnce = 8192;
     uint64_t _lateNext = 0;
     void* _spine = nullptr;
     void* _named = nullptr;

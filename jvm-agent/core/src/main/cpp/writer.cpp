@@ -86,7 +86,6 @@ Writer::Writer(SlotPool* pool, uint32_t maxSegmentBytes, uint64_t layout)
     _head = new Node();
     _tail.store(_head);
     sem_init(&_ready, 0, 0);
-    _stack.reserve(64);
 }
 
 Writer::~Writer() {
@@ -119,7 +118,6 @@ void Writer::setNamed(void* arrayHandle, uint32_t count, const char* const* name
     _names = names;
     _nameLengths = lengths;
     _namedUse.resize(count);
-    _named.forget();
 }
 
 void Writer::setHolders(void* const* slots, uint32_t count) {
@@ -152,7 +150,8 @@ void Writer::restart() {
     _larges.clear();
     _payload = nullptr;
     _segment = ~0ull;
-    _used = _chunk = _segmentObjects = 0;
+    _used = 0;
+    _chunk = _segmentObjects = 0;
     _segments = _sequence = 0;
     _objects = _lateTotal = _imageBytes = _classes = 0;
     _namedTotal = 0;
@@ -161,6 +160,7 @@ void Writer::restart() {
     _late.clear();
     _newTypes.clear();
     _newNames.clear();
+    resetRoom();
     _stack.clear();
     _scan = Scan();
     _trouble = kDone;
@@ -241,6 +241,12 @@ void Writer::report(Address a) {
     }
 }
 
+inline void Writer::push(Address source, uint64_t t, Plan* plan, uint64_t index) {
+    if (!_stack.push(source, t, plan, index)) {
+        _trouble = kNoMemory;
+    }
+}
+
 inline void Writer::useType(const Plan* plan) {
     if (plan->index >= _typeUse.size()) {
         _typeUse.resize(types.plans.count() + 64);
@@ -248,6 +254,7 @@ inline void Writer::useType(const Plan* plan) {
     if (_typeUse[plan->index] != _attempt) {
         _typeUse[plan->index] = _attempt;
         _newTypes.push_back(plan->typeId);
+        takeRoom(4);
         _classes++;
     }
 }
@@ -261,6 +268,7 @@ uint64_t Writer::namedTarget(uint32_t index) {
         _newNames.append((const char*)&n, sizeof n);
         _newNames.append(_names[index], n);
         _newNamed++;
+        takeRoom(n + 2);
     }
     return kNamed | use.second;
 }
@@ -324,7 +332,7 @@ void Writer::closeSegment(bool last) {
     BlockHeader h = {};
     h.kind = BlockKind::Segment;
     h.segment = _segment;
-    h.payloadBytes = _used;
+    h.payloadBytes = (uint64_t)_used;
     h.objects = _segmentObjects;
     if (last) {
         h.flags = kLast | (_sequence == 0 ? kAlone : 0);
@@ -372,6 +380,8 @@ void Writer::emit(uint32_t slot, BlockHeader& h, bool withLists) {
     _newTypes.clear();
     _newNames.clear();
     _newNamed = 0;
+    resetRoom();
+    takeRoom((int64_t)(8 * _cross.size() + 8 * _late.size()));
     h.blockBytes = (uint64_t)(p - base);
     if (_trouble != kDone) {
         _pool->release(slot);  // the walk only goes on to find more that Java must look at
@@ -442,6 +452,7 @@ void Writer::addLate(uint64_t slot, uint64_t target) {
     }
     _late.push_back(slot);
     _late.push_back(target);
+    takeRoom(16);
 }
 
 // True when the slot has its value; false when its segment was closed on the way and a late entry is due.
@@ -465,6 +476,7 @@ inline bool Writer::store(Slot* slot, uint64_t target) {
     }
     *slot = (Slot)(SlotCode<Slot>::kCross | _cross.size());
     _cross.push_back(target);
+    takeRoom(8);
     return true;
 }
 
@@ -480,7 +492,7 @@ uint64_t Writer::discoverLarge(Address a, Plan* plan, uint64_t length) {
     useType(plan);
     _objects++;
     seenPut(a, target(segment, kLarge));
-    _stack.push_back(Entry{a, target(segment, kLarge), plan, _larges.size() - 1});
+    push(a, target(segment, kLarge), plan, _larges.size() - 1);
     return target(segment, kLarge);
 }
 
@@ -490,15 +502,15 @@ inline uint64_t Writer::copy(Address a, Plan* plan, uint64_t length, uint64_t by
         if (!openSegment()) {
             return kNoTarget;
         }
-    } else if (_chunk + bytes + sizeof(Slot) > _maxChunk || _used + bytes > kMaxPayload || tablesFull()) {
+    } else if (_chunk + bytes + sizeof(Slot) > _maxChunk || _used + (int64_t)bytes > std::min<int64_t>(_room, kMaxPayload)) {
         closeSegment(false);
         if (!openSegment()) {
             return kNoTarget;
         }
     }
-    uint64_t t = target(_segment, _used / 8 + 1);
+    uint64_t t = target(_segment, (uint32_t)_used / 8 + 1);
     uint8_t* d = _payload + _used;
-    _used += (uint32_t)bytes;
+    _used += (int64_t)bytes;
     _chunk += (uint32_t)(bytes + sizeof(Slot));
     _segmentObjects++;
     _objects++;
@@ -534,7 +546,7 @@ inline uint64_t Writer::copy(Address a, Plan* plan, uint64_t length, uint64_t by
             memset(d + end, 0, bytes - end);
         }
         if (plan->kind == Kind::ReferenceArray && length != 0) {
-            _stack.push_back(Entry{a, t, plan, 0});
+            push(a, t, plan, 0);
         }
     } else {
         for (const Plan::Range& c : plan->cleared) {
@@ -551,7 +563,7 @@ inline uint64_t Writer::copy(Address a, Plan* plan, uint64_t length, uint64_t by
                     }
                 }
             }
-            _stack.push_back(Entry{a, t, plan, 0});
+            push(a, t, plan, 0);
         }
     }
     return t;
@@ -577,7 +589,8 @@ inline uint64_t Writer::discover(Address a) {
         return kNoTarget;
     }
     if (plan->mayBeNamed) {
-        bool look = true;
+        // Only empty arrays have names.
+        bool look = !plan->isArray() || lengthOf(a) == 0;
         if (plan->boxWidth != 0) {
             const uint8_t* v = (const uint8_t*)(a + plan->boxOffset);
             int64_t value = 0;
@@ -707,7 +720,7 @@ void Writer::scanArray(size_t at) {
         _stack[at].index = ++i;
     }
     if (i == length && _stack.size() == at + 1) {
-        _stack.pop_back();
+        _stack.pop();
     }
 }
 
@@ -735,14 +748,14 @@ void Writer::scanLarge(size_t at) {
         }
     }
     if (l.done == l.length && _stack.size() == at + 1 && l.pieceElements == 0) {
-        _stack.pop_back();
+        _stack.pop();
         l.complete = true;
         for (uint64_t slot : l.waiting) {
             addLate(slot, target(l.segment, kLarge));
         }
         std::vector<uint64_t>().swap(l.waiting);
     } else if (l.done == l.length && _stack.size() == at + 1 && _trouble != kDone) {
-        _stack.pop_back();
+        _stack.pop();
     }
 }
 
@@ -857,7 +870,7 @@ Writer::Result Writer::walk(int64_t deadline, bool last) {
             scanArray<Slot, Mode>(top);
         } else {
             Entry e = _stack[top];
-            _stack.pop_back();
+            _stack.pop();
             scanInstance<Slot, Mode>(e);
         }
     }
@@ -901,7 +914,7 @@ WriterCounts Writer::counts() const {
 }
 
 size_t Writer::nativeBytes() const {
-    return _stack.capacity() * sizeof(Entry) + (_cross.capacity() + _late.capacity()) * 8
+    return _stack.bytes() + (_cross.capacity() + _late.capacity()) * 8
            + (_narrow != nullptr ? _narrow->heldBytes() : 0) + (_wide != nullptr ? _wide->heldBytes() : 0);
 }
 

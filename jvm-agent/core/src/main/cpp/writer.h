@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
@@ -34,9 +35,6 @@ class NamedTable {
                 return -1;
             }
         }
-    }
-    void forget() {
-        _count = 0;
     }
 
   private:
@@ -119,6 +117,57 @@ class Writer {
         Plan* plan;
         uint64_t index;  // arrays: next element
     };
+    // The explicit stack of a walk: as large as memory allows. Entries are written field by field: building one and
+    // copying it with wide moves stalls on the narrow stores just before.
+    class Stack {
+      public:
+        ~Stack() {
+            free(_entries);
+        }
+        bool push(Address source, uint64_t target, Plan* plan, uint64_t index) {
+            if (_size == _capacity && !grow()) {
+                return false;
+            }
+            Entry& e = _entries[_size++];
+            e.source = source;
+            e.target = target;
+            e.plan = plan;
+            e.index = index;
+            return true;
+        }
+        void pop() {
+            _size--;
+        }
+        void clear() {
+            _size = 0;
+        }
+        bool empty() const {
+            return _size == 0;
+        }
+        size_t size() const {
+            return _size;
+        }
+        size_t bytes() const {
+            return _capacity * sizeof(Entry);
+        }
+        Entry& operator[](size_t i) const {
+            return _entries[i];
+        }
+
+      private:
+        bool grow() {
+            size_t capacity = _capacity == 0 ? 256 : _capacity * 2;
+            Entry* bigger = (Entry*)realloc(_entries, capacity * sizeof(Entry));
+            if (bigger == nullptr) {
+                return false;
+            }
+            _entries = bigger;
+            _capacity = capacity;
+            return true;
+        }
+        Entry* _entries = nullptr;
+        size_t _size = 0, _capacity = 0;
+    };
     struct Large {
         uint64_t segment;
         Address source;
@@ -172,6 +221,7 @@ class Writer {
 
     uint64_t namedTarget(uint32_t index);
     void report(Address a);
+    void push(Address source, uint64_t t, Plan* plan, uint64_t index);
     void useType(const Plan* plan);
     uint64_t discoverLarge(Address a, Plan* plan, uint64_t length);
     void addLate(uint64_t slot, uint64_t target);
@@ -180,12 +230,16 @@ class Writer {
     }
     bool openSegment();
     void closeSegment(bool last);
-    size_t tableBytes() const {
-        return 8 * _cross.size() + 16 * _late.size() + 4 * _newTypes.size() + 8 + _newNames.size() + 8;
+    // Lists grow behind the payload of the open segment: each entry takes its bytes from `_room`, which starts low
+    // enough for one more of everything, a longest name included.
+    void takeRoom(int64_t bytes) {
+        _room -= bytes;
     }
-    // Leaves room for one more of everything, a longest name included.
     bool tablesFull() const {
-        return sizeof(BlockHeader) + _used + tableBytes() + 2 * kMostName > _pool->slotBytes();
+        return _used > _room;
+    }
+    void resetRoom() {
+        _room = (int64_t)(_pool->slotBytes() - sizeof(BlockHeader) - 2 * kMostName - 64);
     }
     uint64_t pieceBytes() const {
         return (_pool->slotBytes() - sizeof(BlockHeader) - kPieceLists) & ~(uint64_t)7;
@@ -199,7 +253,8 @@ class Writer {
     SlotPool* const _pool;
     uint8_t* _payload = nullptr;  // of the open segment
     uint64_t _segment = ~0ull;    // number of the open segment
-    uint32_t _used = 0;
+    int64_t _used = 0;
+    int64_t _room = 0;  // for payload, what the lists take already subtracted
     uint32_t _chunk = 0;  // bytes that the receiver will need for it, exports included
     uint32_t _maxChunk;
     uint32_t _largeBytes, _largeReferenceBytes;
@@ -209,7 +264,7 @@ class Writer {
     int64_t _objects = 0;
     uint32_t _segmentObjects = 0;
     Result _trouble = kDone;
-    std::vector<Entry> _stack;
+    Stack _stack;
     Scan _scan;
 
     int64_t _slot = -1;

@@ -12,6 +12,7 @@ public final class ImageReader implements AutoCloseable {
     private static final int OK = 0;
     private static final int NOT_YOUNG = 1;
     private static final int PAIRS = 2;
+    private static final int AGAIN = 4;
 
     // Fields of Reader::Found.
     private static final int RESULT = 0;
@@ -170,10 +171,11 @@ public final class ImageReader implements AutoCloseable {
             if (r == OK) {
                 return;
             }
-            if (r != PAIRS) {
+            if (r == PAIRS) {
+                answerPairs();
+            } else if (r != AGAIN) {
                 expect(r);
             }
-            answerPairs();
         }
     }
 

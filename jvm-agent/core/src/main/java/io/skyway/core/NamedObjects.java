@@ -1,5 +1,6 @@
 package io.skyway.core;
 
+import java.lang.reflect.Array;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import java.nio.charset.StandardCharsets;
@@ -93,6 +94,10 @@ final class NamedObjects {
 
     private static boolean travelsByName(Object v) {
         // Values, whose identity nobody may rely on; those that have one are named in other ways.
+        if (v.getClass().isArray()) {
+            // Code compares with an empty array to see that nothing was allocated yet; other arrays are data.
+            return Array.getLength(v) == 0;
+        }
         return !(v instanceof String
                 || v instanceof Class
                 || v instanceof Number && v.getClass().getName().startsWith("java.lang.")
