@@ -1,0 +1,173 @@
+package io.skyway.agent.control;
+
+import io.grpc.ManagedChannel;
+import io.grpc.Server;
+import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
+import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
+import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
+import io.grpc.netty.shaded.io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.grpc.netty.shaded.io.netty.channel.nio.NioIoHandler;
+import io.grpc.netty.shaded.io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.grpc.netty.shaded.io.netty.channel.socket.nio.NioSocketChannel;
+import io.grpc.protobuf.services.HealthStatusManager;
+import io.skyway.agent.link.Counters;
+import io.skyway.agent.link.LinkContext;
+import io.skyway.agent.link.Links;
+import io.skyway.agent.registry.RegistryTypeIds;
+import io.skyway.agent.roots.Roots;
+import io.skyway.agent.start.AgentOptions;
+import io.skyway.agent.start.Phases;
+import io.skyway.proto.HelloRequest;
+import io.skyway.proto.RegisterTypesRequest;
+import io.skyway.proto.RendezvousGrpc;
+import io.skyway.proto.ShutdownRequest;
+import io.skyway.proto.TypeRegistryGrpc;
+import java.io.IOException;
+import java.lang.instrument.Instrumentation;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * This JVM's services for one orchestrator. All its threads are daemons: it keeps no application alive.
+ *
+ * <p>One network thread for both directions, plain NIO: that costs least to start, and nothing large passes here.
+ */
+public final class Session {
+    private static final int MOST_MESSAGE = 16 << 20;
+
+    private final AgentOptions options;
+    private final Instrumentation instrumentation;
+    private final Phases phases;
+    private final ExecutorService threads = DaemonThreads.unbounded("skyway-call");
+    private final ScheduledExecutorService ticker = DaemonThreads.ticker("skyway-ticker");
+    private final EventLoopGroup network =
+            new MultiThreadIoEventLoopGroup(1, DaemonThreads.factory("skyway-net"), NioIoHandler.newFactory());
+    private final HealthStatusManager health = new HealthStatusManager();
+    private final ManagedChannel channel;
+    private Server server;
+    private Links links;
+
+    /** Connects to the orchestrator when it is first needed. */
+    public Session(AgentOptions options, Instrumentation instrumentation, Phases phases) {
+        this.options = options;
+        this.instrumentation = instrumentation;
+        this.phases = phases;
+        this.channel = NettyChannelBuilder.forAddress(options.orchestrator())
+                .channelType(NioSocketChannel.class, InetSocketAddress.class)
+                .eventLoopGroup(network)
+                .executor(threads)
+                .maxInboundMessageSize(MOST_MESSAGE)
+                .disableRetry()
+                .usePlaintext()
+                .intercept(new Token(options.token()).client())
+                .build();
+    }
+
+    /** A table of types that asks this session's orchestrator. */
+    public RegistryTypeIds typeIds() {
+        return new RegistryTypeIds(channel);
+    }
+
+    /**
+     * Starts the services.
+     *
+     * @param whenShutDown called when the orchestrator has ended the session
+     */
+    public void serve(EngineState engine, Runnable whenShutDown) throws IOException {
+        Roots roots = new Roots(instrumentation);
+        Counters counters = new Counters();
+        if (engine.started()) {
+            links = new Links(
+                    new LinkContext(engine.engine(), roots, counters, threads, ticker, options.silenceMillis()));
+        }
+        AgentState state = new AgentState(instrumentation, roots, counters, links);
+        server = NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
+                .channelType(NioServerSocketChannel.class)
+                .bossEventLoopGroup(network)
+                .workerEventLoopGroup(network)
+                .executor(threads)
+                .maxInboundMessageSize(MOST_MESSAGE)
+                .intercept(new Token(options.token()).server())
+                .addService(new AgentService(engine, state, phases, request -> shutDown(request, whenShutDown)))
+                .addService(health.getHealthService())
+                .build()
+                .start();
+        health.setStatus("", ServingStatus.SERVING);
+    }
+
+    /**
+     * Tells the orchestrator where the services are.
+     *
+     * @param failure empty, or why there are none
+     * @throws io.grpc.StatusRuntimeException when it cannot be reached
+     */
+    public void hello(EngineState engine, String failure, long deadlineMillis) {
+        RendezvousGrpc.newBlockingStub(channel)
+                .withDeadlineAfter(deadlineMillis, TimeUnit.MILLISECONDS)
+                .hello(HelloRequest.newBuilder()
+                        .setLaunchId(options.launchId())
+                        .setPid(ProcessHandle.current().pid())
+                        .setStartTimeTicks(JvmFacts.startTimeTicks())
+                        .setControlPort(server == null ? 0 : server.getPort())
+                        .setJvm(JvmFacts.describe(engine, phases))
+                        .setFailure(failure)
+                        .build());
+    }
+
+    /** Whether this session's orchestrator still runs. */
+    public boolean orchestratorLives() {
+        try {
+            TypeRegistryGrpc.newBlockingStub(channel)
+                    .withDeadlineAfter(2, TimeUnit.SECONDS)
+                    .register(RegisterTypesRequest.getDefaultInstance());
+            return true;
+        } catch (io.grpc.StatusRuntimeException e) {
+            return false;
+        }
+    }
+
+    /** For messages. */
+    public InetSocketAddress orchestrator() {
+        return options.orchestrator();
+    }
+
+    private void shutDown(ShutdownRequest request, Runnable whenShutDown) {
+        threads.execute(() -> {
+            close("the session was ended");
+            whenShutDown.run();
+            if (request.getExitJvm()) {
+                Exit.exit(request.getExitCode());
+            }
+        });
+    }
+
+    /** Ends the services. Running transfers fail. Published and received graphs stay. */
+    public void close(String why) {
+        health.enterTerminalState();
+        if (links != null) {
+            links.closeAll(why);
+        }
+        if (server != null) {
+            server.shutdown();
+            awaitQuietly();
+            server.shutdownNow();
+        }
+        channel.shutdownNow();
+        ticker.shutdown();
+        network.shutdownGracefully(0, 1, TimeUnit.SECONDS);
+        threads.shutdown();
+    }
+
+    private void awaitQuietly() {
+        try {
+            // Lets the response to Shutdown get out.
+            server.awaitTermination(1, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,155 @@
+package io.skyway.agent.link;
+
+import io.skyway.agent.link.Handshake.Hello;
+import io.skyway.agent.link.Handshake.Reply;
+import io.skyway.core.Layout;
+import io.skyway.core.SkywayException;
+import io.skyway.core.SkywayException.Kind;
+import io.skyway.core.SlotPool;
+import io.skyway.proto.OpenLinkRequest;
+import io.skyway.proto.Transport;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+import java.util.List;
+import java.util.concurrent.Future;
+
+/** Connects to a prepared link. */
+final class Connector {
+    private static final long HANDSHAKE_MILLIS = 10_000;
+
+    private final LinkContext context;
+    private final OpenLinkRequest request;
+    private final Layout peerLayout;
+
+    Connector(LinkContext context, OpenLinkRequest request, Layout peerLayout) {
+        this.context = context;
+        this.request = request;
+        this.peerLayout = peerLayout;
+    }
+
+    /**
+     * Makes the link.
+     *
+     * @throws Failure of kind LAYOUT_MISMATCH with all that differs, or LINK
+     */
+    SenderLink connect(Runnable whenClosed) {
+        checkLayout();
+        int segmentBytes = Math.min(context.engine().layout().maxSegmentBytes(), peerLayout.maxSegmentBytes());
+        int slotBytes = SlotPool.slotBytesFor(segmentBytes);
+        SlotPool shared = sharedPool(slotBytes);
+        SocketChannel socket = null;
+        try {
+            socket = SocketChannel.open();
+            Reply reply = greet(socket, segmentBytes, slotBytes, shared == null ? -1 : shared.fd());
+            boolean useShared = shared != null && reply.sharedMemory();
+            if (!useShared && request.getTransport() == Transport.TRANSPORT_SHARED_MEMORY) {
+                throw failure(Kind.LINK, "no shared memory with " + request.getPeerName() + ": " + reply.note(), null);
+            }
+            SlotPool pool = shared;
+            if (!useShared) {
+                closePool(shared);
+                shared = null;
+                pool = SlotPool.anonymous(context.engine(), slotBytes, LinkListener.SLOTS);
+            }
+            return new SenderLink(
+                    context,
+                    request.getLinkId(),
+                    request.getPeerName(),
+                    // A receiver sends no blocks.
+                    new FrameChannel(socket, 0),
+                    pool,
+                    segmentBytes,
+                    useShared ? Transport.TRANSPORT_SHARED_MEMORY : Transport.TRANSPORT_TCP,
+                    whenClosed);
+        } catch (IOException e) {
+            abandon(socket, shared);
+            throw failure(
+                    Kind.LINK,
+                    "no link to " + request.getPeerName() + " at " + request.getHost() + ":" + request.getPort() + ": "
+                            + e.getMessage() + ". Was the link prepared, and is its token right?",
+                    e);
+        } catch (RuntimeException e) {
+            abandon(socket, shared);
+            throw Failure.of(e, Failure.Side.SENDER);
+        }
+    }
+
+    private void checkLayout() {
+        Layout own = context.engine().layout();
+        if (own.fingerprint().equals(peerLayout.fingerprint())) {
+            return;
+        }
+        List<String> differences = own.differences(peerLayout);
+        throw failure(
+                Kind.LAYOUT_MISMATCH,
+                "objects lie differently in this JVM and in " + request.getPeerName() + ":\n  "
+                        + String.join("\n  ", differences)
+                        + "\nStart both with the same JDK release and the same of these options.",
+                null);
+    }
+
+    private SlotPool sharedPool(int slotBytes) {
+        if (request.getTransport() == Transport.TRANSPORT_TCP) {
+            return null;
+        }
+        try {
+            return SlotPool.shared(context.engine(), slotBytes, LinkListener.SLOTS);
+        } catch (SkywayException e) {
+            if (request.getTransport() == Transport.TRANSPORT_SHARED_MEMORY) {
+                throw Failure.of(e, Failure.Side.SENDER);
+            }
+            return null;
+        }
+    }
+
+    private Reply greet(SocketChannel socket, int segmentBytes, int slotBytes, int fd) throws IOException {
+        Future<?> deadline = Sockets.deadline(context.ticker(), socket, HANDSHAKE_MILLIS);
+        try {
+            InetAddress host = InetAddress.getByName(request.getHost());
+            if (!host.isLoopbackAddress()) {
+                throw failure(Kind.USAGE, "links leave the loopback address only with encryption, which is not there yet: "
+                        + request.getHost() + " is another host", null);
+            }
+            Sockets.configure(socket);
+            socket.connect(new InetSocketAddress(host, request.getPort()));
+            Sockets.write(socket, request.getToken().asReadOnlyByteBuffer());
+            Hello hello = new Hello(
+                    Handshake.VERSION,
+                    request.getLinkId(),
+                    context.engine().layout().fingerprint(),
+                    segmentBytes,
+                    ProcessHandle.current().pid(),
+                    fd,
+                    slotBytes);
+            Sockets.write(socket, hello.encode());
+            ByteBuffer answer = Sockets.readMessage(socket);
+            Reply reply = Reply.decode(answer);
+            if (!reply.refusal().isEmpty()) {
+                throw failure(Kind.LINK, request.getPeerName() + " refused the link: " + reply.refusal(), null);
+            }
+            return reply;
+        } finally {
+            deadline.cancel(false);
+        }
+    }
+
+    private static void abandon(SocketChannel socket, SlotPool shared) {
+        if (socket != null) {
+            Sockets.close(socket);
+        }
+        closePool(shared);
+    }
+
+    private static void closePool(SlotPool pool) {
+        if (pool != null) {
+            pool.close();
+        }
+    }
+
+    private static Failure failure(Kind kind, String message, Throwable cause) {
+        return Failure.of(kind, Failure.Side.SENDER, message, cause);
+    }
+}

@@ -1,0 +1,21 @@
+package io.skyway.agent.link;
+
+import io.skyway.agent.roots.Roots;
+import io.skyway.core.Engine;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.ScheduledExecutorService;
+
+/**
+ * What every link of this JVM uses.
+ *
+ * @param threads for shipping, landing and reading; unbounded
+ * @param ticker progress and silence, every 100 ms during a transfer; its tasks must not block
+ * @param silenceMillis how long a peer may be silent during a transfer
+ */
+public record LinkContext(
+        Engine engine,
+        Roots roots,
+        Counters counters,
+        ExecutorService threads,
+        ScheduledExecutorService ticker,
+        long silenceMillis) {}

@@ -1,0 +1,130 @@
+package io.skyway.agent.start;
+
+import io.skyway.agent.control.EngineState;
+import io.skyway.agent.control.Session;
+import io.skyway.core.Engine;
+import io.skyway.core.SkywayException;
+import java.lang.instrument.Instrumentation;
+import java.util.concurrent.FutureTask;
+
+/**
+ * Starts the agent's services, on the agent's own thread. Called once for each attach; the engine is started once for
+ * the JVM's life.
+ */
+public final class Startup {
+    private static final long HELLO_MILLIS = 10_000;
+
+    private static EngineState engine;
+    private static Session session;
+
+    private Startup() {}
+
+    /**
+     * Called by the agent's entry in the application's class loader. Every failure is reported, none is thrown.
+     *
+     * @param optionsFile path of the properties file
+     * @param requested when the VM called the agent, in {@link System#nanoTime} units
+     */
+    public static synchronized void run(String optionsFile, Instrumentation instrumentation, long requested) {
+        Phases phases = new Phases();
+        phases.add("class loader", System.nanoTime() - requested);
+        AgentOptions options;
+        try {
+            options = phases.measure("options", () -> AgentOptions.read(optionsFile));
+            JdkAccess.open(instrumentation);
+            if (options.lifelineFd() >= 0) {
+                Lifeline.watch(options.lifelineFd());
+            }
+        } catch (Throwable t) {
+            report(t);
+            return;
+        }
+        start(options, instrumentation, phases, requested);
+    }
+
+    private static void start(
+            AgentOptions options, Instrumentation instrumentation, Phases phases, long requested) {
+        // On a second thread: the engine and the network classes take about the same time to start.
+        FutureTask<EngineState> starting =
+                new FutureTask<>(() -> phases.measure("engine", () -> startEngine(options, instrumentation)));
+        Thread thread = new Thread(starting, "skyway-engine-start");
+        thread.setDaemon(true);
+        thread.start();
+        Session next = null;
+        try {
+            next = phases.measure("network", () -> new Session(options, instrumentation, phases));
+            refuseWhileAttached();
+            EngineState state = starting.get();
+            if (state.started()) {
+                // The session's own ids from now on: another orchestrator's mean other types.
+                state.engine().useTypes(next.typeIds());
+            }
+            Session served = next;
+            phases.measure("services", () -> {
+                served.serve(state, () -> forget(served));
+                return null;
+            });
+            phases.add("total until hello", System.nanoTime() - requested);
+            next.hello(state, "", HELLO_MILLIS);
+            session = next;
+        } catch (Throwable t) {
+            report(t);
+            sayFailure(next, t);
+        }
+    }
+
+    private static EngineState startEngine(AgentOptions options, Instrumentation instrumentation) {
+        if (engine == null) {
+            try {
+                engine = new EngineState(Engine.start(instrumentation, options.library()), "");
+            } catch (SkywayException e) {
+                engine = new EngineState(null, e.getMessage());
+            } catch (RuntimeException | LinkageError e) {
+                engine = new EngineState(null, "the engine's start failed: " + e);
+            }
+        }
+        return engine;
+    }
+
+    /** One orchestrator at a time; the services of one that is gone make room. */
+    private static void refuseWhileAttached() {
+        if (session == null) {
+            return;
+        }
+        if (session.orchestratorLives()) {
+            throw new SkywayException(
+                    SkywayException.Kind.USAGE,
+                    "this JVM is already attached to the orchestrator at " + session.orchestrator()
+                            + ": stop or detach it there first");
+        }
+        session.close("its orchestrator is gone, and another one has attached");
+        session = null;
+    }
+
+    private static synchronized void forget(Session ended) {
+        if (session == ended) {
+            session = null;
+        }
+    }
+
+    private static void sayFailure(Session failed, Throwable t) {
+        if (failed == null) {
+            return;
+        }
+        try {
+            failed.hello(new EngineState(null, "not started"), message(t), HELLO_MILLIS);
+        } catch (RuntimeException e) {
+            System.err.println("skyway: the orchestrator cannot be told: " + e.getMessage());
+        } finally {
+            failed.close("the agent did not start");
+        }
+    }
+
+    private static void report(Throwable t) {
+        System.err.println("skyway: the agent did not start: " + message(t));
+    }
+
+    private static String message(Throwable t) {
+        return t instanceof SkywayException || t instanceof IllegalArgumentException ? t.getMessage() : t.toString();
+    }
+}
