@@ -49,6 +49,8 @@ public final class Startup {
                 new FutureTask<>(() -> phases.measure("engine", () -> startEngine(options, instrumentation)));
         Thread thread = new Thread(starting, "skyway-engine-start");
         thread.setDaemon(true);
+        // The engine's own trial lands objects of its own classes.
+        thread.setContextClassLoader(Startup.class.getClassLoader());
         thread.start();
         Session next = null;
         try {
