@@ -6,7 +6,7 @@ import contextlib
 import secrets
 from types import TracebackType
 
-from skyway_py._errors import InvalidRequest, SkywayError
+from skyway_py._errors import EngineRefused, InvalidRequest, SkywayError
 from skyway_py._html import facts
 from skyway_py._jvm import Jvm
 from skyway_py._names import default_destination
@@ -21,9 +21,13 @@ class Link:
     def __init__(self, sender: Jvm, receiver: Jvm, transport: str | None = None) -> None:
         """:raises LayoutMismatch: objects lie differently in the two JVMs.
         :raises LinkError: they cannot reach each other.
+        :raises EngineRefused: the engine does not run in one of them.
         """
         if sender is receiver:
             raise InvalidRequest(f"JVM '{sender.name}' cannot be linked to itself: name two JVMs")
+        for jvm in (sender, receiver):
+            if not jvm.description.raw_engine:
+                raise EngineRefused(f"the engine does not run in JVM '{jvm.name}': {jvm.description.engine_refusal}")
         self.sender = sender
         self.receiver = receiver
         self.id = secrets.token_hex(8)

@@ -203,6 +203,7 @@ class Orchestrator:
         :param transport: "shm", "tcp", or None for shared memory on the same host and else TCP.
         :raises LayoutMismatch: objects lie differently in the two JVMs.
         :raises LinkError: they cannot reach each other.
+        :raises EngineRefused: the engine does not run in one of them.
         :raises UnknownJvm: no such JVM.
         """
         return self._fleet.connect(self.jvm(a), self.jvm(b), transport)

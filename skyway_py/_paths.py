@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import tempfile
 from pathlib import Path
 from typing import Final
 
 from skyway_py._errors import InstallationError
+from skyway_py._process import ProcessIdentity
 
 _LIB: Final = Path(__file__).resolve().parent / "_lib"
 
@@ -45,8 +47,25 @@ def _built(name: str) -> Path:
 
 
 def make_run_directory() -> Path:
-    """A new directory that only this user can enter (mode 0700)."""
-    return Path(tempfile.mkdtemp(prefix="skyway-"))
+    """A new directory that only this user can enter (mode 0700). Removes those of processes that were killed."""
+    _sweep(Path(tempfile.gettempdir()))
+    directory = Path(tempfile.mkdtemp(prefix="skyway-run-"))
+    own = ProcessIdentity.of(os.getpid())
+    assert own is not None
+    write_private(directory / "owner", f"{own.pid} {own.start_time_ticks}")
+    return directory
+
+
+def _sweep(parent: Path) -> None:
+    for owner in parent.glob("skyway-run-*/owner"):
+        try:
+            if owner.parent.lstat().st_uid == os.getuid():
+                pid, ticks = map(int, owner.read_text(encoding="ascii").split())
+                if not ProcessIdentity(pid, ticks).alive():
+                    shutil.rmtree(owner.parent, ignore_errors=True)
+        except (OSError, ValueError):
+            # Another user's, or one that somebody else is just removing.
+            continue
 
 
 def state_directory() -> Path:

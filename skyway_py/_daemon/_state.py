@@ -68,5 +68,5 @@ def remove_state(state: DaemonState) -> None:
     if read_state() == state:
         state_file().unlink(missing_ok=True)
     directory = Path(state.run_directory)
-    if directory.name.startswith("skyway-") and directory.is_dir() and not directory.is_symlink():
+    if directory.name.startswith("skyway-run-") and directory.is_dir() and not directory.is_symlink():
         shutil.rmtree(directory, ignore_errors=True)

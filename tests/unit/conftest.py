@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import stat
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -30,6 +31,13 @@ def make_jdk(home: Path, version: str = "17.0.99") -> Path:
     java.chmod(java.stat().st_mode | stat.S_IXUSR)
     (home / "release").write_text(RELEASE.format(version=version))
     return home
+
+
+@pytest.fixture(autouse=True)
+def own_temporary_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    monkeypatch.setattr(tempfile, "tempdir", None)
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ import pytest
 
 import skyway_py
 from skyway_py import (
+    EngineRefused,
     GraphRefused,
     InternalError,
     InvalidRequest,
@@ -284,6 +285,9 @@ def test_refused_engine_is_told(skyway: Orchestrator, jdk: Jdk) -> None:
     jvm = skyway.launch("left", jdk=jdk, environment=misbehaving("refused"))
     assert not jvm.info.raw_engine
     assert "use Serial, Parallel or G1" in jvm.info.engine
+    skyway.launch("right", jdk=jdk)
+    with pytest.raises(EngineRefused, match="does not run in JVM 'left': ZGC"):
+        skyway.connect("right", "left")
 
 
 def test_stop_ends_a_jvm_that_does_not_want_to(skyway: Orchestrator, jdk: Jdk) -> None:
@@ -337,6 +341,9 @@ def test_no_jvm_outlives_its_orchestrator(jdk: Jdk, built_files: Path, number: s
             # The forked child has the process group's id as well.
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
+    # The next orchestrator removes what one that was killed could not.
+    with Orchestrator() as skyway:
+        assert list(Path(os.environ["TMPDIR"]).iterdir()) == [skyway.run_directory]
 
 
 def test_closed_orchestrator_launches_nothing(jdk: Jdk) -> None:
