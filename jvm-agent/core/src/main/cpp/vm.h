@@ -14,6 +14,8 @@ enum class Collector { Unknown, Serial, Parallel, G1, Z, Shenandoah, Epsilon };
 enum class KlassMode { Narrow, Wide, Compact };
 
 class Vm {
+    friend struct FakeVm;  // native unit tests
+
   public:
     // Reads the exported metadata. False when the raw engine cannot work here; refusal() then says why.
     bool learn();

@@ -38,6 +38,16 @@ inline uint64_t hashOf(Address a) {
     return (mark & 7) == 1 ? mark & vm.hashMask : 0;
 }
 
+// Copies and pads with zeros to a multiple of 8; the place behind.
+uint8_t* append(uint8_t* to, const void* from, size_t bytes) {
+    if (bytes == 0) {
+        return to;
+    }
+    memcpy(to, from, bytes);
+    memset(to + bytes, 0, align8(bytes) - bytes);
+    return to + align8(bytes);
+}
+
 inline uint64_t lengthOf(Address a) {
     return *(const uint32_t*)(a + vm.lengthOffset);
 }
@@ -360,23 +370,17 @@ void Writer::emit(uint32_t slot, BlockHeader& h, bool withLists) {
     if (withLists) {
         h.crossCount = (uint32_t)_cross.size();
         h.lateCount = (uint32_t)_late.size() / 2;
-        memcpy(p, _cross.data(), _cross.size() * 8);
-        p += _cross.size() * 8;
-        memcpy(p, _late.data(), _late.size() * 8);
-        p += _late.size() * 8;
+        p = append(p, _cross.data(), _cross.size() * 8);
+        p = append(p, _late.data(), _late.size() * 8);
         _lateTotal += h.lateCount;
         _cross.clear();
         _late.clear();
     }
     h.typeCount = (uint32_t)_newTypes.size();
-    memset(p + align8(4 * _newTypes.size()) - (_newTypes.empty() ? 0 : 8), 0, _newTypes.empty() ? 0 : 8);
-    memcpy(p, _newTypes.data(), 4 * _newTypes.size());
-    p += align8(4 * _newTypes.size());
+    p = append(p, _newTypes.data(), 4 * _newTypes.size());
     h.namedCount = _newNamed;
     h.namedBytes = (uint32_t)_newNames.size();
-    memset(p, 0, align8(_newNames.size()));
-    memcpy(p, _newNames.data(), _newNames.size());
-    p += align8(_newNames.size());
+    p = append(p, _newNames.data(), _newNames.size());
     _newTypes.clear();
     _newNames.clear();
     _newNamed = 0;
