@@ -5,6 +5,8 @@ import io.skyway.agent.control.Session;
 import io.skyway.core.Engine;
 import io.skyway.core.SkywayException;
 import java.lang.instrument.Instrumentation;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 
 /**
@@ -44,34 +46,67 @@ public final class Startup {
 
     private static void start(
             AgentOptions options, Instrumentation instrumentation, Phases phases, long requested) {
-        // On a second thread: the engine and the network classes take about the same time to start.
-        FutureTask<EngineState> starting =
-                new FutureTask<>(() -> phases.measure("engine", () -> startEngine(options, instrumentation)));
-        Thread thread = new Thread(starting, "skyway-engine-start");
+        Session next;
+        CompletableFuture<Session> connecting = new CompletableFuture<>();
+        // On a second thread: the engine and the network's classes take about the same time to start.
+        FutureTask<EngineState> serving =
+                new FutureTask<>(() -> serve(options, instrumentation, phases, connecting));
+        Thread thread = new Thread(serving, "skyway-engine-start");
         thread.setDaemon(true);
         // The engine's own trial lands objects of its own classes.
         thread.setContextClassLoader(Startup.class.getClassLoader());
         thread.start();
-        Session next = null;
         try {
             next = phases.measure("network", () -> new Session(options, instrumentation, phases));
+        } catch (Throwable t) {
+            connecting.completeExceptionally(t);
+            report(t);
+            return;
+        }
+        connecting.complete(next);
+        try {
             refuseWhileAttached();
-            EngineState state = starting.get();
+            phases.measure("orchestrator", next::orchestratorLives);
+            EngineState state = serving.get();
             if (state.started()) {
                 // The session's own ids from now on: another orchestrator's mean other types.
-                state.engine().useTypes(next.typeIds());
+                phases.measure("types", () -> {
+                    state.engine().useTypes(next.typeIds());
+                    return null;
+                });
             }
-            Session served = next;
-            phases.measure("services", () -> {
-                served.serve(state, () -> forget(served));
-                return null;
-            });
             phases.add("total until hello", System.nanoTime() - requested);
-            next.hello(state, "", HELLO_MILLIS);
             session = next;
+            next.hello(state, "", HELLO_MILLIS);
         } catch (Throwable t) {
-            report(t);
-            sayFailure(next, t);
+            Throwable cause = t instanceof ExecutionException ? t.getCause() : t;
+            report(cause);
+            awaitQuietly(serving);
+            sayFailure(next, cause);
+        }
+    }
+
+    private static EngineState serve(
+            AgentOptions options,
+            Instrumentation instrumentation,
+            Phases phases,
+            CompletableFuture<Session> connecting)
+            throws Exception {
+        EngineState state = phases.measure("engine", () -> startEngine(options, instrumentation));
+        Session next = connecting.get();
+        return phases.measure("services", () -> {
+            next.serve(state, () -> forget(next));
+            return state;
+        });
+    }
+
+    private static void awaitQuietly(FutureTask<EngineState> serving) {
+        try {
+            serving.get();
+        } catch (ExecutionException e) {
+            // Reported already.
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 
@@ -110,14 +145,12 @@ public final class Startup {
     }
 
     private static void sayFailure(Session failed, Throwable t) {
-        if (failed == null) {
-            return;
-        }
         try {
             failed.hello(new EngineState(null, "not started"), message(t), HELLO_MILLIS);
         } catch (RuntimeException e) {
             System.err.println("skyway: the orchestrator cannot be told: " + e.getMessage());
         } finally {
+            forget(failed);
             failed.close("the agent did not start");
         }
     }
