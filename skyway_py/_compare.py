@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 
 from skyway_py._comparison import Comparison, ComparisonHook, SerializerResult
@@ -21,12 +22,14 @@ def run_comparison(
     runs: int,
     warmup: int,
     timeout: float | None,
+    max_seconds: float | None,
     on_step: ComparisonHook | None,
 ) -> Comparison:
     """Sends the graph `warmup` + `runs` times with each serializer, in rounds, so that whatever else the machine does
     hits all of them alike. The order within a round rotates. A serializer that fails is not run again.
 
     :param connect: gives the link, another one when a failure has broken it.
+    :param max_seconds: no round begins after this time, apart from a first measured one.
     :raises InvalidRequest: `runs` is not positive or `warmup` negative.
     :raises SkywayError: something failed that concerns all of them.
     """
@@ -36,7 +39,15 @@ def run_comparison(
     failures: dict[str, str] = {}
     total = (warmup + runs) * len(serializers)
     done = 0
+    started = time.monotonic()
+    rounds = 0
     for number in range(warmup + runs):
+        spent = 0.0 if max_seconds is None else (time.monotonic() - started) / max_seconds
+        if rounds and spent >= 1:
+            break
+        # Half of the time is for measuring, whatever the warm-up takes.
+        measured = number >= warmup or spent >= 0.5
+        rounds += measured
         shift = number % len(serializers)
         for name in (*serializers[shift:], *serializers[:shift]):
             done += 1
@@ -55,7 +66,7 @@ def run_comparison(
             except SkywayError as error:
                 failures[name] = error.message
                 continue
-            if number >= warmup:
+            if measured:
                 reports[name].append(result)
     results = tuple(
         SerializerResult(name, () if name in failures else tuple(reports[name]), failures.get(name))

@@ -266,7 +266,7 @@ class Jvm:
             "state": info.state,
             "pid": self.pid,
             "Java": f"{info.java_version}, {info.collector}",
-            "heap": units.bytes_text(info.max_heap_bytes),
+            "heap": units.heap_text(info.max_heap_bytes),
             "engine": info.engine,
         }
         return facts(f"JVM {self.name}", entries)

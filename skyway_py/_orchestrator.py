@@ -285,6 +285,7 @@ class Orchestrator:
         warmup: int = 3,
         transport: str | None = None,
         timeout: float | None = 120.0,
+        max_seconds: float | None = None,
         on_step: ComparisonHook | None = None,
     ) -> Comparison:
         """Sends the same graph through the engine and through each serializer, over the same link, interleaved.
@@ -294,6 +295,7 @@ class Orchestrator:
         :param runs: measured transfers with each one.
         :param warmup: transfers with each one before those.
         :param timeout: seconds for each single transfer.
+        :param max_seconds: no round of transfers begins after this time, so there may be fewer runs, but at least one.
         :param on_step: called before each one with (done, total, serializer); an exception of it ends the comparison.
         :raises SkywayError: something failed that concerns all of them; what a single serializer cannot move is in
             its result.
@@ -306,6 +308,7 @@ class Orchestrator:
             runs=runs,
             warmup=warmup,
             timeout=timeout,
+            max_seconds=max_seconds,
             on_step=on_step,
         )
 

@@ -18,6 +18,14 @@ def bytes_text(count: float) -> str:
     return f"{count:.0f} B"
 
 
+def heap_text(count: int) -> str:
+    """A heap's size in the units that Java takes: 1073741824 → "1g"."""
+    for unit, scale in (("g", 1 << 30), ("m", 1 << 20)):
+        if count >= scale:
+            return f"{count / scale:.1f}".removesuffix(".0") + unit
+    return f"{count >> 10}k"
+
+
 def count_text(count: int) -> str:
     """1234567 → "1,234,567"."""
     return f"{count:,}"

@@ -19,6 +19,8 @@ from skyway_py.cli._pair import launched_pair
 from skyway_py.cli.compare import print_comparison
 
 _SERIALIZERS = ("java", "kryo")
+# Seconds for a comparison, so that slow machines are done in two minutes too, with fewer runs.
+_BUDGET = {"catalog": 40.0, "media": 20.0}
 
 
 @command(
@@ -75,6 +77,7 @@ def demo(
                     runs=runs,
                     warmup=warmup,
                     transport=transport,
+                    max_seconds=_BUDGET[workload],
                     on_step=line.comparison(workload),
                 )
             comparisons.append((workload, comparison))

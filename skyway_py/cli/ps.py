@@ -34,7 +34,7 @@ def ps(form: str) -> None:
                 jvm.state,
                 jvm.java_version,
                 jvm.collector,
-                units.bytes_text(jvm.max_heap_bytes),
+                units.heap_text(jvm.max_heap_bytes),
                 jvm.main_class,
                 jvm.engine,
             )

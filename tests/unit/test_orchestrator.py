@@ -266,6 +266,8 @@ def test_comparison(skyway: Orchestrator, jdk: Jdk) -> None:
     # Interleaved, the first one of a round changes, and what failed is not tried again.
     assert [name for _, _, name in steps][:7] == ["skyway", "java", "kryo", "kryo-tree", "java", "kryo", "skyway"]
     assert "skyway-comparison" not in {root.name for root in skyway.roots("right")}
+    hurried = skyway.compare("left:catalog", "right", with_=[], runs=1000, warmup=1000, max_seconds=0.5)
+    assert 1 <= len(hurried["skyway"].runs) < 1000
     with pytest.raises(InvalidRequest, match="at least one run"):
         skyway.compare("left:catalog", "right", runs=0)
 

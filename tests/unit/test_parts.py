@@ -61,6 +61,7 @@ def test_numbers_for_people() -> None:
         "12.3 ms",
         "1,234 ms",
     ]
+    assert [units.heap_text(n << 20) for n in (0, 512, 1024, 6400)] == ["0k", "512m", "1g", "6.2g"]
     assert units.range_text(9, 120) == "9.00 to 120 ms"
     for good in ("1", "512m", "4G", "1t"):
         assert units.checked_heap(good) == good
