@@ -224,9 +224,9 @@ def _install(made: Path) -> None:
 
 
 def _java_inputs() -> list[Path]:
-    mains = [path for module in JVM.iterdir() for path in _files(module / "src" / "main") if module.is_dir()]
-    poms = [JVM / "pom.xml", *JVM.glob("*/pom.xml")]
-    return sorted([*poms, *(path for path in mains if NATIVE_SOURCES not in path.parents), *_files(ROOT / "proto")])
+    other = ("target", "test", NATIVE_SOURCES.name)
+    sources = [path for path in _files(JVM) if not any(part in other for part in path.relative_to(JVM).parts)]
+    return sorted([*sources, *_files(ROOT / "proto")])
 
 
 def _native_inputs() -> list[Path]:

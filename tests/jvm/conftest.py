@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from skyway_py import Orchestrator, find_jdk
+from skyway_py import Jvm, Orchestrator, find_jdk
 from skyway_py._paths import agent_jar
 from tests.jvm.jvms import APPS, COMBINATIONS, VERIFY, Compiled, Pair, collect, javac, jdk_of
 
@@ -27,8 +28,9 @@ def pair(
     jdk = jdk_of(feature)
     directory = tmp_path_factory.mktemp(f"pair-{feature}-{collector}")
     with Orchestrator() as skyway:
-        left, right = (
-            skyway.launch(
+
+        def launch(name: str) -> Jvm:
+            return skyway.launch(
                 name,
                 jdk=jdk,
                 collector=collector,
@@ -37,8 +39,9 @@ def pair(
                 app=compiled.app("fixture.Host", "churn"),
                 directory=directory,
             )
-            for name in ("left", "right")
-        )
+
+        with ThreadPoolExecutor(2) as pool:
+            left, right = pool.map(launch, ("left", "right"))
         yield Pair(skyway, left, right, jdk, collector)
         for jvm in (left, right):
             collect(jvm, jdk)

@@ -89,9 +89,10 @@ class Pair:
         return self.skyway.transfer(f"left:{root}", "right", destination=destination, **options)
 
     def collect(self) -> None:
-        """A full collection in both, with the checks before and after it."""
-        for jvm in (self.left, self.right):
-            collect(jvm, self.jdk)
+        """A full collection in both, with the checks before and after it: the application has a hook that does it."""
+        for a, b in (("left", "right"), ("right", "left")):
+            self.skyway.transfer(f"{a}:fixture.Data#INSTANCE.last", f"{b}:collect", timeout=60.0)
+            self.skyway.jvm(b).drop_root("collect")
 
 
 def collect(jvm: Jvm, jdk: Jdk) -> None:

@@ -44,7 +44,6 @@ def test_static_field_is_a_destination(pair: Pair) -> None:
         ("fixture.Data#byName", "byName"),
         ("fixture.Data#INSTANCE.missing", "missing"),
         ("fixture.Data#NOTHING", "NOTHING"),
-        ("fixture.Data#PRIMITIVE", "PRIMITIVE"),
         ("fixture.Data#", "fixture.Data#"),
     ],
 )

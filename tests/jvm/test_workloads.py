@@ -6,7 +6,7 @@ import pytest
 
 from tests.jvm.jvms import Pair
 
-SIZES = {"catalog": 600, "media": 1_000, "graph": 20_000, "boxes": 20_000, "map": 20_000, "bytes": 8}
+SIZES = {"catalog": 400, "media": 1_000, "graph": 10_000, "boxes": 10_000, "map": 10_000, "bytes": 2}
 
 
 @pytest.mark.parametrize("transport", ["shm", "tcp"])
