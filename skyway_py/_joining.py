@@ -14,7 +14,7 @@ from skyway_py._errors import AttachError, EmbedError, InvalidRequest, LaunchErr
 from skyway_py._handshake import Handshake
 from skyway_py._jdk import Jdk, feature_of_java, find_jdk
 from skyway_py._jvm import Jvm, quoted
-from skyway_py._launch import LaunchedProcess, LaunchPlan, Lifeline
+from skyway_py._launch import AGENT_FAILED, LaunchedProcess, LaunchPlan, Lifeline
 from skyway_py._paths import last_lines
 from skyway_py._process import ProcessIdentity
 from skyway_py._proto import agent_pb2 as pb
@@ -76,7 +76,7 @@ class Joining:
                 log = self._run_directory / f"{name}.{handshake.file.stem[-6:]}.log"
                 process = LaunchedProcess(command, plan, log, lifeline)
                 try:
-                    hello = handshake.wait(timeout, lambda: process.poll() is not None)
+                    hello = handshake.wait(timeout, lambda: process.poll() is not None or process.agent_failed())
                     return self._launched(name, process, hello, timeout)
                 except BaseException:
                     process.kill()
@@ -89,7 +89,8 @@ class Joining:
         if hello is None:
             code = process.poll()
             if code is None:
-                raise LaunchError(f"the agent of JVM '{name}' was not ready within {timeout:g} s{output}")
+                what = "did not start" if AGENT_FAILED in output else f"was not ready within {timeout:g} s"
+                raise LaunchError(f"the agent of JVM '{name}' {what}{output}")
             how = f"by {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
             raise LaunchError(f"JVM '{name}' ended {how} before its agent was ready{output}")
         if hello.failure:

@@ -25,6 +25,8 @@ _COLLECTORS: Final = {
 }
 #: Names of the collectors that a JVM can be launched with; the raw engine runs with the first three.
 COLLECTORS: Final = tuple(_COLLECTORS)
+#: How the line begins that an agent prints when it can tell nobody else.
+AGENT_FAILED: Final = "skyway: the agent did not start"
 #: Main class of a JVM that is launched without an application.
 IDLE_MAIN: Final = "io.skyway.bench.Main"
 
@@ -113,6 +115,7 @@ class LaunchedProcess:
     def __init__(self, command: Sequence[str], plan: LaunchPlan, log: Path, lifeline: Lifeline) -> None:
         """:raises LaunchError: the command does not run."""
         self.log = log
+        self._log_size = 0
         self._lifeline = lifeline
         out = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         try:
@@ -138,6 +141,14 @@ class LaunchedProcess:
     def poll(self) -> int | None:
         """The exit code (negative: the signal), None while it runs."""
         return self._popen.poll()
+
+    def agent_failed(self) -> bool:
+        """Whether the output says that the agent could not even reach its orchestrator; the application may run on."""
+        size = self.log.stat().st_size
+        if size == self._log_size:
+            return False
+        self._log_size = size
+        return any(line.startswith(AGENT_FAILED) for line in paths.last_lines(self.log))
 
     def wait(self, timeout: float) -> int | None:
         """The exit code; None when it still runs after this time (seconds)."""

@@ -1,6 +1,6 @@
 """Stands in for `java -javaagent:...`: does the handshake and serves AgentControl; its graphs are only names.
 
-FAKE_JAVA in its environment makes it misbehave: exit, die-late, silent, failure, wrong-pid, refused, corrupt, deaf,
+FAKE_JAVA in its environment makes it misbehave: exit, die-late, silent, no-agent, failure, wrong-pid, refused, corrupt,
 other-layout, hang-on-shutdown.
 """
 
@@ -200,7 +200,9 @@ def main() -> None:
     properties = read_properties(agent.split("=", 1)[1])
     lifeline = int(properties["lifeline.fd"])
     threading.Thread(target=lambda: (os.read(lifeline, 1), os._exit(143)), daemon=True).start()
-    if MISBEHAVIOUR in ("silent", "deaf"):
+    if MISBEHAVIOUR == "no-agent":
+        print("skyway: the agent did not start: no jar", file=sys.stderr, flush=True)
+    if MISBEHAVIOUR in ("silent", "no-agent"):
         time.sleep(300)
     server = grpc.server(
         ThreadPoolExecutor(8), interceptors=[rpc.TokenInterceptor(properties["token"])], options=rpc.SERVER_OPTIONS

@@ -110,6 +110,7 @@ def test_private_files(skyway: Orchestrator, jdk: Jdk) -> None:
         ("exit", "exit code 7.*Could not find or load main class"),
         ("failure", "no engine room"),
         ("wrong-pid", "runs in process 1"),
+        ("no-agent", "did not start; its last output.*the agent did not start: no jar"),
         ("silent", "not ready within 1 s"),
     ],
 )
