@@ -711,7 +711,9 @@ void Writer::scanArray(size_t at) {
     const uint32_t base = _stack[at].plan->arrayBase;
     const uint64_t length = lengthOf(source);
     uint64_t i = _stack[at].index;
-    while (i < length && _stack.size() == at + 1 && _trouble <= kStopped) {
+    // Back to the walk's loop after each block: only there it looks at the time and at the slots.
+    const uint64_t sequence = _sequence;
+    while (i < length && _stack.size() == at + 1 && _trouble <= kStopped && _sequence == sequence) {
         uint64_t late = lateSlotOf(t, base + (uint32_t)(i * sizeof(Slot)));
         bool open = segmentOf(t) == _segment;
         Slot* slot = open ? (Slot*)(_payload + (unitOf(t) - 1) * 8 + base) + i : nullptr;
@@ -734,7 +736,9 @@ void Writer::scanLarge(size_t at) {
     if (l.plan->kind == Kind::PrimitiveArray) {
         copyPiece(l);
     } else {
-        for (int steps = 0; l.done < l.length && _stack.size() == at + 1 && _trouble <= kStopped && steps < 4096;
+        const uint64_t sequence = _sequence;
+        for (int steps = 0; l.done < l.length && _stack.size() == at + 1 && _trouble <= kStopped && steps < 4096
+                            && _sequence == sequence;
              steps++) {
             Slot raw = *((Slot*)(l.source + l.plan->arrayBase) + l.done);
             uint64_t t = kNoTarget;

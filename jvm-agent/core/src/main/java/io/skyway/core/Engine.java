@@ -122,9 +122,14 @@ public final class Engine {
         return new ImageReader(this, options);
     }
 
-    TypeScope scope(ClassLoader loader) {
-        ClassLoader l = loader != null ? loader : Thread.currentThread().getContextClassLoader();
+    TypeScope scope(ReaderOptions options) {
+        ClassLoader l =
+                options.loader() != null ? options.loader() : Thread.currentThread().getContextClassLoader();
         ClassLoader use = l != null ? l : ClassLoader.getSystemClassLoader();
+        if (options.allowed() != null) {
+            // What another reader was allowed to land says nothing about this one.
+            return new TypeScope(types, use);
+        }
         synchronized (scopes) {
             return scopes.computeIfAbsent(use, k -> new TypeScope(types, k));
         }

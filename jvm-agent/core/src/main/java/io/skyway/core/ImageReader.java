@@ -61,7 +61,7 @@ public final class ImageReader implements AutoCloseable {
     ImageReader(Engine engine, ReaderOptions options) {
         this.engine = engine;
         this.options = options;
-        this.scope = engine.scope(options.loader());
+        this.scope = engine.scope(options);
         this.reader = Native.readerNew(scope.handle(), options.imageId(), engine.layoutBits(), pin);
     }
 
@@ -82,6 +82,7 @@ public final class ImageReader implements AutoCloseable {
      */
     public void accept(long address, int length) {
         long start = System.nanoTime();
+        complete = false;
         try {
             land(address, length);
         } finally {
@@ -299,6 +300,9 @@ public final class ImageReader implements AutoCloseable {
     public Object finish() {
         long start = System.nanoTime();
         long[] root = new long[2];
+        if (!complete) {
+            throw new SkywayException(SkywayException.Kind.BAD_IMAGE, "the image ends before its last block");
+        }
         if (!Native.readerRoot(reader, root)) {
             throw new SkywayException(SkywayException.Kind.BAD_IMAGE, Native.readerError(reader));
         }
@@ -335,6 +339,9 @@ public final class ImageReader implements AutoCloseable {
             engine.windows.total(timing);
             Native.readerFree(reader);
             reader = 0;
+            if (options.allowed() != null) {
+                scope.free();
+            }
             NATIVE_BYTES.addAndGet(-reported);
         }
     }

@@ -18,9 +18,13 @@ final class TypeScope {
         this.loader = loader;
     }
 
-    /** Lives as long as the process: windows of running transfers read it. */
     long handle() {
         return handle;
+    }
+
+    /** Only for a scope that one reader had for itself; a shared one lives as long as the process. */
+    void free() {
+        Native.freeScope(handle);
     }
 
     synchronized TypeTable.Type type(int id) {

@@ -1,0 +1,429 @@
+package io.skyway.core;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.LinkedList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** Copies in one JVM, by way of images: what arrives is asked to work. */
+class EngineTest {
+    private static Engine engine;
+
+    enum Color {
+        RED,
+        GREEN {
+            @Override
+            String shout() {
+                return "GREEN!";
+            }
+        };
+
+        String shout() {
+            return name();
+        }
+    }
+
+    static final class Node {
+        final int id;
+        Node next;
+        Object any;
+        Runnable typed;
+
+        Node(int id) {
+            this.id = id;
+        }
+    }
+
+    record Point(int x, long y, String name, Color color) {}
+
+    @BeforeAll
+    static void start() throws Exception {
+        engine = TestEngine.get();
+    }
+
+    @SuppressWarnings("unchecked")
+    private static <T> T copy(T graph) {
+        Object c = engine.copy(graph);
+        System.gc();
+        return (T) c;
+    }
+
+    @Test
+    void collectionsWork() {
+        Map<String, List<Integer>> m = new HashMap<>();
+        for (int i = 0; i < 1000; i++) {
+            m.put("key " + i, new LinkedList<>(List.of(i, i * 1000)));
+        }
+        Map<String, List<Integer>> c = copy(m);
+        assertEquals(m, c);
+        assertNotSame(m, c);
+        c.put("new", List.of());
+        c.get("key 7").add(8);
+        assertEquals(1001, c.size());
+        assertEquals(1000, m.size());
+        TreeMap<Long, long[]> t = new TreeMap<>(Collections.reverseOrder());
+        for (long i = 0; i < 100; i++) {
+            t.put(i, new long[] {i});
+        }
+        TreeMap<Long, long[]> tc = copy(t);
+        tc.put(1000L, new long[] {1});
+        assertEquals(1000L, tc.firstKey());
+        assertSame(t.comparator(), tc.comparator());
+    }
+
+    @Test
+    void fixedIdentities() {
+        Object[] a = {
+            Color.RED,
+            Color.GREEN,
+            TimeUnit.DAYS,
+            String.class,
+            int.class,
+            int[][].class,
+            Optional.empty(),
+            Collections.emptyList(),
+            String.CASE_INSENSITIVE_ORDER,
+            Boolean.TRUE,
+            Integer.valueOf(7),
+            Long.valueOf(-128),
+            Character.valueOf('x'),
+            Collections.reverseOrder()
+        };
+        Object[] c = copy(a);
+        for (int i = 0; i < a.length; i++) {
+            assertSame(a[i], c[i], "element " + i);
+        }
+        assertEquals("GREEN!", ((Color) c[1]).shout());
+        assertEquals(List.of(1), copy(List.of(1)));
+        assertEquals(1, copy(List.of(1)).size());
+        assertSame(Color.RED, copy(Color.RED));
+        List<Object> grown = copy(new ArrayList<>());
+        grown.add("x");
+        assertEquals(List.of("x"), grown);
+    }
+
+    @Test
+    void identityHashesTravel() {
+        Node plain = new Node(1);
+        int hash = System.identityHashCode(plain);
+        IdentityHashMap<Node, String> m = new IdentityHashMap<>(Map.of(plain, "found"));
+        Object[] c = copy(new Object[] {plain, m, new byte[300_000]});
+        assertEquals(hash, System.identityHashCode(c[0]));
+        assertEquals("found", ((Map<?, ?>) c[1]).get(c[0]));
+        byte[] large = new byte[500_000];
+        int largeHash = System.identityHashCode(large);
+        assertEquals(largeHash, System.identityHashCode(copy(large)));
+    }
+
+    @Test
+    void sharingAndCycles() {
+        Object[] a = new Object[100_000];
+        Node n = new Node(5);
+        Arrays.fill(a, n);
+        a[0] = a;
+        n.any = a;
+        n.next = n;
+        Object[] c = copy(a);
+        assertSame(c, c[0]);
+        Node cn = (Node) c[1];
+        assertSame(cn, c[99_999]);
+        assertSame(c, cn.any);
+        assertSame(cn, cn.next);
+        assertNotSame(n, cn);
+    }
+
+    @Test
+    void longListNeedsNoRecursion() {
+        Node first = new Node(0);
+        Node last = first;
+        for (int i = 1; i < 300_000; i++) {
+            last.next = new Node(i);
+            last.next.any = first;
+            last = last.next;
+        }
+        Node c = copy(first);
+        int n = 0;
+        for (Node x = c; x != null; x = x.next) {
+            assertEquals(n++, x.id);
+            assertTrue(x.id == 0 || x.any == c);
+        }
+        assertEquals(300_000, n);
+    }
+
+    @Test
+    void valuesOfEveryKind() {
+        Object[] a = {
+            new byte[] {1, -1},
+            new short[] {-2},
+            new char[] {'\uffff'},
+            new int[0],
+            new long[] {Long.MIN_VALUE},
+            new float[] {Float.NaN, -0f},
+            new double[] {1e300},
+            new boolean[] {true, false, true},
+            new int[][] {{1}, {}, null},
+            "",
+            "\u00e9",
+            "\u20ac\ud800",
+            new Point(1, 2, "p", Color.GREEN),
+            1.5,
+            123456,
+            new StringBuilder("text"),
+            new java.math.BigDecimal("12345678901234567890.5"),
+            java.time.LocalDate.of(2026, 11, 30),
+            new java.util.BitSet(135)
+        };
+        Object[] c = copy(a);
+        assertTrue(Arrays.deepEquals(Arrays.copyOf(a, 15), Arrays.copyOf(c, 15)));
+        assertEquals("text", c[15].toString());
+        ((StringBuilder) c[15]).append('!');
+        assertEquals("text!", c[15].toString());
+        assertEquals(Arrays.asList(a).subList(16, 19), Arrays.asList(c).subList(16, 19));
+        ReentrantLock lock = copy(new ReentrantLock());
+        lock.lock();
+        assertTrue(lock.isHeldByCurrentThread());
+        lock.unlock();
+    }
+
+    @Test
+    void monitorsOfCopiesAreFree() throws Exception {
+        Object[] a = {new Node(1), new Node(2)};
+        synchronized (a[0]) {
+            Object[] c = copy(a);
+            Thread t = new Thread(() -> {
+                synchronized (c[0]) {
+                    c[1] = null;
+                }
+            });
+            t.start();
+            t.join(10_000);
+            assertNull(c[1]);
+        }
+    }
+
+    /** An independent plain-Java comparison, over graphs from a printed seed. */
+    @Test
+    void randomGraphs() {
+        long seed = new Random().nextLong();
+        Random r = new Random(seed);
+        for (int round = 0; round < 60; round++) {
+            Object[] graph = randomGraph(r, 1 + r.nextInt(round % 10 == 0 ? 60_000 : 2_000));
+            Object c = round % 5 == 0 ? copy(graph) : engine.copy(graph);
+            assertTrue(isomorphic(graph, c), "seed " + seed + " round " + round);
+        }
+    }
+
+    private static Object[] randomGraph(Random r, int n) {
+        Object[] all = new Object[n];
+        for (int i = 0; i < n; i++) {
+            switch (r.nextInt(7)) {
+                case 0, 1, 2 -> all[i] = new Node(r.nextInt());
+                case 3 -> all[i] = new Object[r.nextInt(r.nextInt(50) == 0 ? 8000 : 12)];
+                case 4 -> all[i] = "text " + r.nextInt(100);
+                case 5 -> all[i] = new byte[r.nextInt(r.nextInt(100) == 0 ? 400_000 : 40)];
+                default -> all[i] = Color.values()[r.nextInt(2)];
+            }
+        }
+        for (Object o : all) {
+            if (o instanceof Node x) {
+                x.any = all[r.nextInt(n)];
+                Object next = all[r.nextInt(n)];
+                x.next = next instanceof Node y ? y : null;
+            } else if (o instanceof Object[] a) {
+                for (int k = 0; k < a.length; k++) {
+                    a[k] = r.nextInt(4) == 0 ? null : all[r.nextInt(n)];
+                }
+            }
+        }
+        return all;
+    }
+
+    private static boolean isomorphic(Object a, Object b) {
+        IdentityHashMap<Object, Object> met = new IdentityHashMap<>();
+        ArrayList<Object[]> open = new ArrayList<>();
+        open.add(new Object[] {a, b});
+        while (!open.isEmpty()) {
+            Object[] pair = open.remove(open.size() - 1);
+            Object x = pair[0];
+            Object y = pair[1];
+            if (x == null || y == null || x instanceof Enum) {
+                if (x != y) {
+                    return false;
+                }
+                continue;
+            }
+            if (met.containsKey(x)) {
+                if (met.get(x) != y) {
+                    return false;
+                }
+                continue;
+            }
+            met.put(x, y);
+            if (x == y || x.getClass() != y.getClass()) {
+                return false;
+            }
+            if (x instanceof Node n) {
+                Node m = (Node) y;
+                if (n.id != m.id) {
+                    return false;
+                }
+                open.add(new Object[] {n.any, m.any});
+                open.add(new Object[] {n.next, m.next});
+            } else if (x instanceof Object[] p) {
+                Object[] q = (Object[]) y;
+                if (p.length != q.length) {
+                    return false;
+                }
+                for (int i = 0; i < p.length; i++) {
+                    open.add(new Object[] {p[i], q[i]});
+                }
+            } else if (x instanceof byte[] p) {
+                if (!Arrays.equals(p, (byte[]) y)) {
+                    return false;
+                }
+            } else if (!x.equals(y)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    @Test
+    void refusalsNameThePath() {
+        Node holder = new Node(1);
+        holder.any = new Object[] {null, Map.of("key", ByteBuffer.allocateDirect(8))};
+        GraphRefusedException e = assertThrows(GraphRefusedException.class, () -> engine.copy(holder));
+        assertEquals(1, e.refusals().size());
+        assertEquals("root.any[1].v0", e.refusals().get(0).path());
+        assertEquals("java.nio.DirectByteBuffer", e.refusals().get(0).className());
+        List<Object> many = new ArrayList<>(List.of(
+                Thread.currentThread(),
+                getClass().getClassLoader(),
+                new ThreadLocal<>(),
+                (Runnable) () -> {},
+                new Exception("x"),
+                new java.lang.ref.WeakReference<>("x"),
+                new java.util.zip.Inflater(),
+                java.lang.reflect.Proxy.newProxyInstance(
+                        getClass().getClassLoader(), new Class<?>[] {Runnable.class}, (p, m, args) -> null)));
+        GraphRefusedException all = assertThrows(GraphRefusedException.class, () -> engine.copy(many));
+        assertEquals(many.size(), all.refusals().size(), all.getMessage());
+        assertEquals("ok", copy("ok"));
+    }
+
+    @Test
+    void nullRootIsAUsageError() {
+        SkywayException e = assertThrows(SkywayException.class, () -> engine.copy(null));
+        assertEquals(SkywayException.Kind.USAGE, e.kind());
+    }
+
+    @Test
+    void imagesAreTakenOnce() {
+        int most = engine.layout().maxSegmentBytes();
+        try (SlotPool pool = SlotPool.anonymous(engine, SlotPool.slotBytesFor(most), 64);
+                ImageWriter w = engine.newWriter(pool, new WriterOptions(most, 0, 11))) {
+            SendReport sent = w.write(new int[] {1, 2, 3});
+            assertEquals(1, sent.objects());
+            Block b = w.take(1000);
+            assertTrue(b.last());
+            assertNull(w.take(0));
+            try (ImageReader other = engine.newReader(new ReaderOptions(null, null, 12))) {
+                bad("another image", () -> other.accept(b.address(), b.length()));
+            }
+            try (ImageReader barred = engine.newReader(new ReaderOptions(null, c -> false, 11))) {
+                barred.accept(b.address(), b.length());
+                assertArrayEquals(new int[] {1, 2, 3}, (int[]) barred.finish());
+                bad("after the image's last", () -> barred.accept(b.address(), b.length()));
+            }
+            w.imageId(13);
+            w.write(new Point(1, 2, "x", null));
+            Block c = w.take(1000);
+            try (ImageReader barred = engine.newReader(new ReaderOptions(null, n -> !n.contains("Point"), 13))) {
+                bad("allow-list", () -> barred.accept(c.address(), c.length()));
+            }
+            try (ImageReader cut = engine.newReader(new ReaderOptions(null, null, 13))) {
+                bad("shorter than its header", () -> cut.accept(c.address(), 20));
+                bad("lengths do not fit", () -> cut.accept(c.address(), c.length() - 8));
+                assertFalse(cut.complete());
+                bad("before its last block", cut::finish);
+            }
+        }
+    }
+
+    private static void bad(String message, org.junit.jupiter.api.function.Executable e) {
+        SkywayException s = assertThrows(SkywayException.class, e);
+        assertEquals(SkywayException.Kind.BAD_IMAGE, s.kind());
+        assertTrue(s.getMessage().contains(message), s.getMessage());
+    }
+
+    @Test
+    void cancelled() {
+        int most = engine.layout().maxSegmentBytes();
+        try (SlotPool pool = SlotPool.anonymous(engine, SlotPool.slotBytesFor(most), 2);
+                ImageWriter w = engine.newWriter(pool, new WriterOptions(most, 0, 1))) {
+            Thread later = new Thread(() -> {
+                while (w.objectsSoFar() == 0) {
+                    Thread.yield();
+                }
+                w.cancel();
+            });
+            later.start();
+            // Nobody takes blocks, so the writer waits for slots until it is cancelled.
+            SkywayException e = assertThrows(SkywayException.class, () -> w.write(new byte[50][100_000]));
+            assertEquals(SkywayException.Kind.CANCELLED, e.kind());
+            assertNull(w.take(0));
+        }
+    }
+
+    @Test
+    void aGraphLargerThanTheHeapIsRefusedBeforeDamage() {
+        List<byte[]> filler = new ArrayList<>();
+        long size = Runtime.getRuntime().maxMemory() / 3;
+        for (long have = 0; have < size; have += 1 << 20) {
+            filler.add(new byte[1 << 20]);
+        }
+        List<Object> kept = new ArrayList<>();
+        SkywayException e = assertThrows(SkywayException.class, () -> {
+            for (int i = 0; i < 4; i++) {
+                kept.add(engine.copy(filler));
+            }
+        });
+        assertEquals(SkywayException.Kind.HEAP_FULL, e.kind(), e.getMessage());
+        assertTrue(e.getMessage().contains("MiB"), e.getMessage());
+        kept.clear();
+        filler.clear();
+        assertEquals("fine", copy("fine"));
+    }
+
+    @Test
+    void nativeMemoryGoesBack() {
+        engine.copy(new Node(1));
+        long before = engine.statistics().nativeBytes();
+        for (int i = 0; i < 20; i++) {
+            engine.copy(randomGraph(new Random(i), 20_000));
+        }
+        assertEquals(before, engine.statistics().nativeBytes());
+        assertTrue(engine.statistics().windows() > 20);
+    }
+}
