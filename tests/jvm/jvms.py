@@ -121,14 +121,18 @@ def launch_kind(
 def wait_for_line(jvm: Jvm, line: str, seconds: float = 30.0) -> list[str]:
     """Waits until the JVM has printed a line; gives all lines until then."""
     assert jvm.log
+    return wait_for_text(jvm.log, line, seconds)
+
+
+def wait_for_text(log: Path, line: str, seconds: float = 30.0) -> list[str]:
+    """As wait_for_line, in any file."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
-        lines = jvm.log.read_text().splitlines()
+        lines = log.read_text().splitlines()
         if line in lines:
             return lines
-        assert jvm.alive, jvm.quote_log()
         time.sleep(0.05)
-    pytest.fail(f"'{line}' was not printed within {seconds:g} s{jvm.quote_log()}")
+    pytest.fail(f"'{line}' was not printed within {seconds:g} s: {log.read_text()}")
 
 
 def wait_until_gone(pid: int, seconds: float = 30.0) -> None:

@@ -108,9 +108,11 @@ def test_application_starts_whatever_fails_in_the_agent(
     command: list[str | Path] = [jdk_of(feature).java, agent, "-cp", compiled.directory, "fixture.Hello"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, done.stdout) == (0, "hello\n"), done.stderr
-    lines = [line for line in done.stderr.splitlines() if line]
-    assert len(lines) == 1, done.stderr
-    assert lines[0].startswith("skyway: "), done.stderr
+    # The JVM itself warns of the library that is none, in two lines.
+    lines = [line for line in done.stderr.splitlines() if "stack guard" not in line and "execstack" not in line]
+    # One line for what failed, and one because there is no orchestrator that could be told.
+    assert 1 <= len(lines) <= 2, done.stderr
+    assert all(line.startswith("skyway: ") for line in lines), done.stderr
 
 
 def test_engine_that_does_not_load_is_reported(

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from skyway_py import JvmLost, Orchestrator, SkywayError
-from tests.jvm.jvms import FEATURES, Compiled, jdk_of, wait_until_gone
+from tests.jvm.jvms import FEATURES, Compiled, jdk_of, wait_for_text, wait_until_gone
 
 HOLDS = """
 import sys, time
@@ -81,6 +81,7 @@ def running(
         command: list[str | Path] = [jdk.java, "-Xmx128m", *flags, "-cp", compiled.directory, "fixture.Plain"]
         process = subprocess.Popen(command, stdout=log, stderr=log)
     try:
+        wait_for_text(tmp_path / "log", "up")
         yield process, jdk.feature
     finally:
         process.kill()
@@ -104,4 +105,4 @@ def test_attached_jvm_sends_receives_and_outlives(
                 skyway.stop("app")
                 assert "app" not in skyway.jvms
         assert process.poll() is None
-    assert (tmp_path / "log").read_text() == ""
+    assert (tmp_path / "log").read_text() == "up\n"
