@@ -1,0 +1,1 @@
+"""Longer stress over real JVM pairs: scripts/stress."""

@@ -1,0 +1,142 @@
+"""Pairs of JVMs under load: random transfers in both directions, at once, while applications allocate.
+
+Each pair runs with heap verification before and after each collection. The seed decides every choice of what is sent
+where; how the threads interleave it cannot decide. Exit status 1 when anything went wrong.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
+
+import click
+
+from skyway_py import HeapFull, JdkNotFound, Jvm, Orchestrator, SkywayError, find_jdk
+from skyway_py._paths import bench_jar
+
+VERIFY = ["-XX:+UnlockDiagnosticVMOptions", "-XX:+VerifyBeforeGC", "-XX:+VerifyAfterGC"]
+#: Layouts to run with, beside each release's default.
+VARIANTS = {17: [[], ["-XX:-UseCompressedOops"]], 25: [[], ["-XX:+UseCompactObjectHeaders"]]}
+#: Workloads with sizes that fit a heap of 256 MB several times.
+SIZES = {"media": 8_000, "graph": 30_000, "boxes": 60_000, "map": 30_000, "bytes": 4}
+
+
+@dataclass
+class Totals:
+    seed: int
+    seconds: float = 0.0
+    transfers: int = 0
+    segments: int = 0
+    collections: int = 0
+    crashes: int = 0
+    verifier_failures: int = 0
+    differences: int = 0
+    app_oom: int = 0
+    retries: int = 0
+    restarts: int = 0
+    heap_full: int = 0
+    errors: list[str] = field(default_factory=list)
+
+    @property
+    def good(self) -> bool:
+        return not (self.crashes or self.verifier_failures or self.differences or self.app_oom or self.errors)
+
+
+def _launch(skyway: Orchestrator, name: str, feature: int, collector: str, flags: list[str]) -> Jvm:
+    app = ["-cp", str(bench_jar()), "io.skyway.bench.Main", "--churn", "30"]
+    return skyway.launch(
+        name, jdk=feature, collector=collector, heap="256m", java_args=[*VERIFY, *flags], app=app, timeout=120.0
+    )
+
+
+def _one(skyway: Orchestrator, source: str, target: str, totals: Totals) -> None:
+    try:
+        result = skyway.transfer(source, target, verify=True, timeout=120.0)
+    except HeapFull:
+        totals.heap_full += 1
+        return
+    totals.transfers += 1
+    totals.segments += result.segments
+    totals.restarts += result.restarts
+    totals.collections += result.sender_gc.collections + result.receiver_gc.collections
+    if not result.verified:
+        totals.differences += 1
+
+
+def _pair(feature: int, collector: str, flags: list[str], seconds: float, rng: random.Random, totals: Totals) -> None:
+    until = time.monotonic() + seconds
+    with Orchestrator() as skyway, ThreadPoolExecutor(8) as pool:
+        jvms = [_launch(skyway, name, feature, collector, flags) for name in ("left", "right")]
+        for jvm in jvms:
+            for workload, size in SIZES.items():
+                jvm.build_workload(workload, size=rng.randrange(1, size), root=workload, seed=rng.randrange(1 << 30))
+        while time.monotonic() < until and not totals.errors:
+            jobs = []
+            # Both directions at once; received graphs replace older ones.
+            for lane in range(rng.randrange(1, 9)):
+                a, b = rng.choice([("left", "right"), ("right", "left")])
+                jobs.append((f"{a}:{rng.choice(list(SIZES))}", f"{b}:lane {lane}"))
+            done = [pool.submit(_one, skyway, source, target, totals) for source, target in jobs]
+            for job in done:
+                try:
+                    job.result(timeout=300.0)
+                except SkywayError as error:
+                    totals.errors.append(f"JDK {feature} {collector} {' '.join(flags)}: {error}")
+        for jvm in jvms:
+            _autopsy(jvm, totals)
+
+
+def _autopsy(jvm: Jvm, totals: Totals) -> None:
+    log = jvm.log.read_text(errors="replace") if jvm.log is not None else ""
+    totals.app_oom += log.count("OutOfMemoryError")
+    if not jvm.alive:
+        failed = "Verification" in log or "verification" in log
+        totals.verifier_failures += failed
+        totals.crashes += not failed
+        totals.errors.append("\n".join(log.splitlines()[-40:]))
+    else:
+        totals.retries += jvm.statistics().chunks_retried
+
+
+@click.command()
+@click.option("--seconds", default=120.0, show_default=True, help="In all, shared by the combinations.")
+@click.option("--jdk", default="17,25", show_default=True, help="Feature releases, with commas between.")
+@click.option("--gc", "collectors", default="serial,parallel,g1", show_default=True, help="Collectors.")
+@click.option("--seed", type=int, default=None, help="Replays the choices of an earlier run.")
+@click.option("--format", "output", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def main(seconds: float, jdk: str, collectors: str, seed: int | None, output: str) -> None:
+    """Stress over the whole matrix."""
+    chosen = random.SystemRandom().randrange(1 << 32) if seed is None else seed
+    print(f"seed {chosen}", file=sys.stderr)
+    rng = random.Random(chosen)
+    totals = Totals(chosen)
+    matrix = []
+    for feature in map(int, jdk.split(",")):
+        try:
+            find_jdk(feature)
+        except JdkNotFound:
+            print(f"no JDK {feature} was found: left out", file=sys.stderr)
+            continue
+        matrix += [(feature, gc, flags) for gc in collectors.split(",") for flags in VARIANTS.get(feature, [[]])]
+    started = time.monotonic()
+    for feature, collector, flags in matrix:
+        print(f"JDK {feature} {collector} {' '.join(flags)}", file=sys.stderr)
+        try:
+            _pair(feature, collector, flags, seconds / len(matrix), random.Random(rng.randrange(1 << 32)), totals)
+        except SkywayError as error:
+            totals.errors.append(f"JDK {feature} {collector} {' '.join(flags)}: {error}")
+    totals.seconds = round(time.monotonic() - started, 1)
+    if output == "json":
+        print(json.dumps(asdict(totals)))
+    else:
+        for name, value in asdict(totals).items():
+            print(f"{name:18} {value}")
+    sys.exit(0 if totals.good and totals.transfers else 1)
+
+
+if __name__ == "__main__":
+    main()
