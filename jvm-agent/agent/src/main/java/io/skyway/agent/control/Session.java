@@ -2,6 +2,7 @@ package io.skyway.agent.control;
 
 import io.grpc.ManagedChannel;
 import io.grpc.Server;
+import io.grpc.StatusRuntimeException;
 import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
@@ -38,6 +39,7 @@ import java.util.concurrent.TimeUnit;
  */
 public final class Session {
     private static final int MOST_MESSAGE = 16 << 20;
+    private static final long ANSWER_SECONDS = 30;
 
     private final AgentOptions options;
     private final Instrumentation instrumentation;
@@ -103,7 +105,7 @@ public final class Session {
      * Tells the orchestrator where the services are.
      *
      * @param failure empty, or why there are none
-     * @throws io.grpc.StatusRuntimeException when it cannot be reached
+     * @throws StatusRuntimeException when it cannot be reached
      */
     public void hello(EngineState engine, String failure, long deadlineMillis) {
         RendezvousGrpc.newBlockingStub(channel)
@@ -118,14 +120,23 @@ public final class Session {
                         .build());
     }
 
+    /**
+     * Does nothing but to connect to the orchestrator.
+     *
+     * @throws StatusRuntimeException when it does not answer
+     */
+    public void callOrchestrator() {
+        TypeRegistryGrpc.newBlockingStub(channel)
+                .withDeadlineAfter(ANSWER_SECONDS, TimeUnit.SECONDS)
+                .register(RegisterTypesRequest.getDefaultInstance());
+    }
+
     /** Whether this session's orchestrator still runs. */
     public boolean orchestratorLives() {
         try {
-            TypeRegistryGrpc.newBlockingStub(channel)
-                    .withDeadlineAfter(2, TimeUnit.SECONDS)
-                    .register(RegisterTypesRequest.getDefaultInstance());
+            callOrchestrator();
             return true;
-        } catch (io.grpc.StatusRuntimeException e) {
+        } catch (StatusRuntimeException e) {
             return false;
         }
     }

@@ -1,5 +1,6 @@
 package io.skyway.agent.start;
 
+import io.grpc.StatusRuntimeException;
 import io.skyway.agent.control.EngineState;
 import io.skyway.agent.control.Session;
 import io.skyway.core.Engine;
@@ -14,7 +15,7 @@ import java.util.concurrent.FutureTask;
  * the JVM's life.
  */
 public final class Startup {
-    private static final long HELLO_MILLIS = 10_000;
+    private static final long HELLO_MILLIS = 30_000;
 
     private static EngineState engine;
     private static Session session;
@@ -66,7 +67,10 @@ public final class Startup {
         connecting.complete(next);
         try {
             refuseWhileAttached();
-            phases.measure("orchestrator", next::orchestratorLives);
+            phases.measure("orchestrator", () -> {
+                next.callOrchestrator();
+                return null;
+            });
             EngineState state = serving.get();
             if (state.started()) {
                 // The session's own ids from now on: another orchestrator's mean other types.
@@ -79,10 +83,8 @@ public final class Startup {
             session = next;
             next.hello(state, "", HELLO_MILLIS);
         } catch (Throwable t) {
-            Throwable cause = t instanceof ExecutionException ? t.getCause() : t;
-            report(cause);
             awaitQuietly(serving);
-            sayFailure(next, cause);
+            fail(next, t instanceof ExecutionException ? t.getCause() : t);
         }
     }
 
@@ -144,19 +146,27 @@ public final class Startup {
         }
     }
 
-    private static void sayFailure(Session failed, Throwable t) {
-        try {
-            failed.hello(new EngineState(null, "not started"), message(t), HELLO_MILLIS);
-        } catch (RuntimeException e) {
-            System.err.println("skyway: the orchestrator cannot be told: " + e.getMessage());
-        } finally {
-            forget(failed);
-            failed.close("the agent did not start");
+    /** Says so on stderr, in one line, and to the orchestrator where that is possible. */
+    private static void fail(Session failed, Throwable t) {
+        if (t instanceof StatusRuntimeException unreachable) {
+            report(new IllegalArgumentException("the orchestrator at " + failed.orchestrator() + " does not answer ("
+                    + unreachable.getStatus().getCode() + ")"
+                    + (engine == null || engine.started() ? "" : "; besides, its engine refused: " + engine.refusal())));
+        } else {
+            report(t);
+            try {
+                failed.hello(new EngineState(null, "not started"), message(t), HELLO_MILLIS);
+            } catch (RuntimeException e) {
+                // The line on stderr stands.
+            }
         }
+        forget(failed);
+        failed.close("the agent did not start");
     }
 
     private static void report(Throwable t) {
-        System.err.println("skyway: the agent did not start: " + message(t));
+        // One line, whatever the message is made of.
+        System.err.println("skyway: the agent did not start: " + message(t).replaceAll("\\s*\\R\\s*", " "));
     }
 
     private static String message(Throwable t) {
