@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 
-from skyway_py import Jvm, Orchestrator, find_jdk
+from skyway_py import Orchestrator, find_jdk
 from skyway_py._paths import agent_jar
-from tests.jvm.jvms import APPS, COMBINATIONS, VERIFY, Compiled, Pair, collect, javac, jdk_of
+from tests.jvm.jvms import APPS, COMBINATIONS, VERIFY, Compiled, Pair, collect, javac, jdk_of, together
 
 
 @pytest.fixture(scope="session")
@@ -28,9 +28,9 @@ def pair(
     jdk = jdk_of(feature)
     directory = tmp_path_factory.mktemp(f"pair-{feature}-{collector}")
     with Orchestrator() as skyway:
-
-        def launch(name: str) -> Jvm:
-            return skyway.launch(
+        left, right = together(
+            partial(
+                skyway.launch,
                 name,
                 jdk=jdk,
                 collector=collector,
@@ -39,9 +39,8 @@ def pair(
                 app=compiled.app("fixture.Host", "churn"),
                 directory=directory,
             )
-
-        with ThreadPoolExecutor(2) as pool:
-            left, right = pool.map(launch, ("left", "right"))
+            for name in ("left", "right")
+        )
         yield Pair(skyway, left, right, jdk, collector)
         for jvm in (left, right):
             collect(jvm, jdk)

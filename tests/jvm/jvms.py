@@ -6,6 +6,8 @@ import functools
 import os
 import subprocess
 import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -116,6 +118,13 @@ def launch_kind(
     options.setdefault("app", compiled.app())
     options["java_args"] = [*VERIFY, *options.get("java_args", ())]
     return skyway.launch(name, jdk=jdk_of(feature), collector=collector, **options)
+
+
+def together(launches: Iterable[Callable[[], Jvm]]) -> list[Jvm]:
+    """Launches at the same time."""
+    calls = list(launches)
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return [later.result() for later in [pool.submit(call) for call in calls]]
 
 
 def wait_for_line(jvm: Jvm, line: str, seconds: float = 30.0) -> list[str]:

@@ -49,7 +49,9 @@ def cli(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cli]:
         for name, value in os.environ.items()
         if not name.startswith("SKYWAY_") and "JAVA_OPTIONS" not in name
     }
-    cli = Cli({**environment, "SKYWAY_STATE_DIR": str(directory / "state")}, directory)
+    # The package of this tree, also where it is not installed.
+    environment |= {"SKYWAY_STATE_DIR": str(directory / "state"), "PYTHONPATH": str(Path(__file__).parents[2])}
+    cli = Cli(environment, directory)
     try:
         yield cli
     finally:

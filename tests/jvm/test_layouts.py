@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from skyway_py import EngineRefused, LayoutMismatch, Orchestrator
-from tests.jvm.jvms import FEATURES, Compiled, collect, jdk_of, launch_kind
+from tests.jvm.jvms import FEATURES, Compiled, collect, jdk_of, launch_kind, together
 
 COOPS_OFF = "-XX:-UseCompressedOops"
 COMPACT = "-XX:+UseCompactObjectHeaders"
@@ -39,17 +41,16 @@ def test_alike_layouts_are_linked(
     right: list[str],
     _name: str,
 ) -> None:
-    jvms = [
-        launch_kind(skyway, compiled, name, feature, collector, java_args=flags, heap=None)
+    jvms = together(
+        partial(launch_kind, skyway, compiled, name, feature, collector, java_args=["-Xms64m", *flags], heap=None)
         for name, flags in (("left", left), ("right", right))
-    ]
+    )
     jvms[0].build_workload("media", size=2_000)
     jvms[0].build_workload("graph", size=5_000)
     for root in ("media", "graph", "fixture.Known#ROOT"):
         destination = "known" if "#" in root else None
         assert skyway.transfer(f"left:{root}", "right", destination=destination, verify=True, timeout=60.0).verified
-    for jvm in jvms:
-        collect(jvm, jdk_of(feature))
+    collect(jvms[1], jdk_of(feature))
 
 
 def test_different_collectors_are_linked(skyway: Orchestrator, compiled: Compiled) -> None:
@@ -63,7 +64,7 @@ def test_different_collectors_are_linked(skyway: Orchestrator, compiled: Compile
     [
         (((17, []), (17, [COOPS_OFF])), "compressed oops"),
         (((25, []), (25, [COOPS_OFF])), "compressed oops"),
-        (((25, []), (25, [COMPACT])), "compact"),
+        (((25, []), (25, [COMPACT])), "UseCompactObjectHeaders"),
         (((17, []), (17, [ALIGNED])), "alignment"),
         (((17, []), (25, [])), "17"),
     ],
@@ -72,8 +73,10 @@ def test_different_collectors_are_linked(skyway: Orchestrator, compiled: Compile
 def test_difference_is_refused_with_its_name(
     skyway: Orchestrator, compiled: Compiled, kinds: tuple[tuple[int, list[str]], ...], named: str
 ) -> None:
-    for name, (feature, flags) in zip(("left", "right"), kinds, strict=True):
-        launch_kind(skyway, compiled, name, feature, "g1", java_args=flags)
+    together(
+        partial(launch_kind, skyway, compiled, name, feature, "g1", java_args=flags)
+        for name, (feature, flags) in zip(("left", "right"), kinds, strict=True)
+    )
     for sender, receiver in (("left", "right"), ("right", "left")):
         with pytest.raises(LayoutMismatch, match=named):
             skyway.connect(sender, receiver)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 
 from skyway_py import Orchestrator, Progress, TransferCancelled, TransferTimeout
-from tests.jvm.jvms import COMBINATIONS, Compiled, Pair, collect, jdk_of, launch_kind
+from tests.jvm.jvms import COMBINATIONS, Compiled, Pair, collect, jdk_of, launch_kind, together
 
 LARGE = 1_000_000
 
@@ -57,7 +58,7 @@ def test_failing_progress_hook_cancels(large: Orchestrator) -> None:
 
 @pytest.mark.parametrize("transport", ["shm", "tcp"])
 def test_time_limit(large: Orchestrator, transport: str) -> None:
-    with pytest.raises(TransferTimeout, match=r"0\.001 s"):
+    with pytest.raises(TransferTimeout, match="limit of 1 ms"):
         large.transfer("left:graph", "right:late", transport=transport, timeout=0.001)
     assert "late" not in [root.name for root in large.roots("right")]
     _still_works(large, transport)
@@ -95,11 +96,14 @@ def test_under_forced_collections_and_allocation(compiled: Compiled, kind: tuple
     """Collections all the time, each with a check of the heap, while graphs come and go in both directions."""
     feature, collector = kind
     with Orchestrator() as skyway:
-        for name in ("left", "right"):
-            app = compiled.app("fixture.Host", "churn", "collect")
-            jvm = launch_kind(skyway, compiled, name, feature, collector, heap="128m", app=app)
-            jvm.build_workload("media", size=3_000, root="media")
-            jvm.build_workload("graph", size=20_000, root="graph")
+        app = compiled.app("fixture.Host", "churn", "collect")
+        jvms = together(
+            partial(launch_kind, skyway, compiled, name, feature, collector, heap="128m", app=app)
+            for name in ("left", "right")
+        )
+        for jvm in jvms:
+            jvm.build_workload("media", size=2_000, root="media")
+            jvm.build_workload("graph", size=10_000, root="graph")
 
         def send(number: int) -> None:
             a, b = (("left", "right"), ("right", "left"))[number % 2]
@@ -107,7 +111,7 @@ def test_under_forced_collections_and_allocation(compiled: Compiled, kind: tuple
             skyway.transfer(f"{a}:{root}", f"{b}:arrived {root}", timeout=120.0)
 
         with ThreadPoolExecutor(4) as pool:
-            list(pool.map(send, range(40)))
+            list(pool.map(send, range(24)))
         for a, b in (("left", "right"), ("right", "left")):
             for root in ("media", "graph"):
                 assert skyway.jvm(b).digest(f"arrived {root}") == skyway.jvm(a).digest(root)
