@@ -34,13 +34,17 @@ public final class Attach {
         try {
             load(pid, ownJar(), arguments[1]);
         } catch (AttachNotSupportedException e) {
-            fail(1, "JVM " + pid + " takes no attach requests (" + e.getMessage()
-                    + "): it must run without -XX:+DisableAttachMechanism and in the same container");
+            fail(
+                    1,
+                    "JVM " + pid + " takes no attach requests (" + e.getMessage()
+                            + "): it must run without -XX:+DisableAttachMechanism and in the same container");
         } catch (AgentLoadException e) {
             fail(1, loadFailure(pid, e.getMessage()));
         } catch (AgentInitializationException e) {
-            fail(1, "the agent did not start in JVM " + pid + " (code " + e.returnValue()
-                    + "): the JVM's own stderr has the reason");
+            fail(
+                    1,
+                    "the agent did not start in JVM " + pid + " (code " + e.returnValue()
+                            + "): the JVM's own stderr has the reason");
         } catch (IOException e) {
             fail(1, ioFailure(pid, e));
         }
@@ -99,7 +103,11 @@ public final class Attach {
 
     private static String ownJar() throws IOException {
         try {
-            return Path.of(Attach.class.getProtectionDomain().getCodeSource().getLocation().toURI())
+            return Path.of(Attach.class
+                            .getProtectionDomain()
+                            .getCodeSource()
+                            .getLocation()
+                            .toURI())
                     .toString();
         } catch (java.net.URISyntaxException e) {
             throw new IOException("the agent's jar has no usable path", e);

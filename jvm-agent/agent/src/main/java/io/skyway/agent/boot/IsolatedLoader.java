@@ -25,6 +25,8 @@ final class IsolatedLoader extends ClassLoader {
     private static final String FOLDER = "isolated/";
     private static final String CLASS_ENDING = ".classdata";
     private static final String SHARED = "io.skyway.api.";
+    /** Netty would start the flight recorder for events of its buffers, which costs a sixth of the agent's start. */
+    private static final String HIDDEN = "jdk.jfr.";
 
     static {
         registerAsParallelCapable();
@@ -46,6 +48,9 @@ final class IsolatedLoader extends ClassLoader {
         }
         if (name.startsWith(SHARED)) {
             return application.loadClass(name);
+        }
+        if (name.startsWith(HIDDEN)) {
+            throw new ClassNotFoundException(name);
         }
         synchronized (getClassLoadingLock(name)) {
             Class<?> c = findLoadedClass(name);

@@ -78,17 +78,23 @@ final class AgentService extends AgentControlGrpc.AgentControlImplBase {
 
     @Override
     public void prepareLink(PrepareLinkRequest request, StreamObserver<PrepareLinkResponse> out) {
-        answer(out, Side.RECEIVER, () -> links().prepare(request)
-                .setLayout(JvmFacts.toProto(engine.require().layout()))
-                .setPid(ProcessHandle.current().pid())
-                .build());
+        answer(
+                out,
+                Side.RECEIVER,
+                () -> links().prepare(request)
+                        .setLayout(JvmFacts.toProto(engine.require().layout()))
+                        .setPid(ProcessHandle.current().pid())
+                        .build());
     }
 
     @Override
     public void openLink(OpenLinkRequest request, StreamObserver<OpenLinkResponse> out) {
-        answer(out, Side.SENDER, () -> OpenLinkResponse.newBuilder()
-                .setTransport(links().open(request, JvmFacts.fromProto(request.getPeerLayout())))
-                .build());
+        answer(
+                out,
+                Side.SENDER,
+                () -> OpenLinkResponse.newBuilder()
+                        .setTransport(links().open(request, JvmFacts.fromProto(request.getPeerLayout())))
+                        .build());
     }
 
     @Override
@@ -139,17 +145,19 @@ final class AgentService extends AgentControlGrpc.AgentControlImplBase {
 
     @Override
     public void cancel(CancelRequest request, StreamObserver<CancelResponse> out) {
-        answer(out, Side.SENDER, () -> CancelResponse.newBuilder()
-                .setWasRunning(engine.started()
-                        && links().cancel(request.getTransferId(), "the transfer was cancelled on request"))
-                .build());
+        answer(
+                out,
+                Side.SENDER,
+                () -> CancelResponse.newBuilder()
+                        .setWasRunning(engine.started()
+                                && links().cancel(request.getTransferId(), "the transfer was cancelled on request"))
+                        .build());
     }
 
     @Override
     public void digest(DigestRequest request, StreamObserver<DigestResponse> out) {
         answer(out, Side.SENDER, () -> {
-            GraphDigest.Result r =
-                    GraphDigest.of(state.roots().find(request.getRoot()), state.instrumentation());
+            GraphDigest.Result r = GraphDigest.of(state.roots().find(request.getRoot()), state.instrumentation());
             return DigestResponse.newBuilder()
                     .setDigest(r.hex())
                     .setObjects(r.objects())
@@ -166,9 +174,12 @@ final class AgentService extends AgentControlGrpc.AgentControlImplBase {
 
     @Override
     public void dropRoot(DropRootRequest request, StreamObserver<DropRootResponse> out) {
-        answer(out, Side.SENDER, () -> DropRootResponse.newBuilder()
-                .setExisted(Names.drop(request.getName()))
-                .build());
+        answer(
+                out,
+                Side.SENDER,
+                () -> DropRootResponse.newBuilder()
+                        .setExisted(Names.drop(request.getName()))
+                        .build());
     }
 
     @Override

@@ -12,6 +12,7 @@ final class Errors {
             Metadata.Key.of("skyway-error-bin", Metadata.BINARY_BYTE_MARSHALLER);
     /** HTTP/2 peers limit the size of headers; gRPC's default is 8 KB in all. */
     private static final int MOST_DETAIL = 4 << 10;
+
     private static final int MOST_DESCRIPTION = 300;
 
     private Errors() {}

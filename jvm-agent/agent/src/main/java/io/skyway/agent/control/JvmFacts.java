@@ -44,8 +44,9 @@ public final class JvmFacts {
         if (engine.started()) {
             out.setLayout(toProto(engine.require().layout()));
         }
-        phases.list().forEach(p -> out.addStartup(
-                Phase.newBuilder().setName(p.name()).setNanos(p.nanos())));
+        phases.list()
+                .forEach(
+                        p -> out.addStartup(Phase.newBuilder().setName(p.name()).setNanos(p.nanos())));
         return out.build();
     }
 
@@ -87,7 +88,8 @@ public final class JvmFacts {
     }
 
     private static String version() {
-        try (InputStream in = Objects.requireNonNull(JvmFacts.class.getResourceAsStream("/io/skyway/agent/version.txt"))) {
+        try (InputStream in =
+                Objects.requireNonNull(JvmFacts.class.getResourceAsStream("/io/skyway/agent/version.txt"))) {
             return new String(in.readAllBytes(), StandardCharsets.UTF_8).strip();
         } catch (IOException e) {
             throw new UncheckedIOException(e);

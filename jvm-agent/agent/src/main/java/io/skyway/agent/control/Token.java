@@ -16,8 +16,7 @@ import java.security.MessageDigest;
 
 /** The session's token, in the metadata of every call in both directions. */
 public final class Token {
-    private static final Metadata.Key<String> KEY =
-            Metadata.Key.of("skyway-token", Metadata.ASCII_STRING_MARSHALLER);
+    private static final Metadata.Key<String> KEY = Metadata.Key.of("skyway-token", Metadata.ASCII_STRING_MARSHALLER);
 
     private final String text;
     private final byte[] bytes;

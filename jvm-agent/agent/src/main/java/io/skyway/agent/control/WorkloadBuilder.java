@@ -65,7 +65,8 @@ final class WorkloadBuilder {
         throw new SkywayException(
                 Kind.USAGE,
                 known.isEmpty()
-                        ? "this JVM has no workloads: put the bench jar on its class path (`skyway launch --workload` does)"
+                        ? "this JVM has no workloads: put the bench jar on its class path (`skyway launch --workload`"
+                                + " does)"
                         : "there is no workload \"" + name + "\", only " + String.join(", ", known));
     }
 }

@@ -110,8 +110,11 @@ final class Connector {
         try {
             InetAddress host = InetAddress.getByName(request.getHost());
             if (!host.isLoopbackAddress()) {
-                throw failure(Kind.USAGE, "links leave the loopback address only with encryption, which is not there yet: "
-                        + request.getHost() + " is another host", null);
+                throw failure(
+                        Kind.USAGE,
+                        "links leave the loopback address only with encryption, which is not there yet: "
+                                + request.getHost() + " is another host",
+                        null);
             }
             Sockets.configure(socket);
             socket.connect(new InetSocketAddress(host, request.getPort()));

@@ -189,7 +189,9 @@ final class Exchange {
         long limit = send.request.getTimeoutMillis();
         if (limit > 0 && now - send.begun > TimeUnit.MILLISECONDS.toNanos(limit) && send.failure() == null) {
             send.fail(Failure.of(
-                    Kind.TIMEOUT, Failure.Side.SENDER, "the transfer took longer than " + limit / 1000.0 + " s, its limit"));
+                    Kind.TIMEOUT,
+                    Failure.Side.SENDER,
+                    "the transfer took longer than " + limit / 1000.0 + " s, its limit"));
         }
         if (send.failure() != null && now - send.failedAt > GRACE_NANOS && !send.answer.isDone()) {
             link.close(link.peer() + " did not stop a failed transfer within "

@@ -48,10 +48,12 @@ public final class Failure extends SkywayException {
                 .setMessage(cut(message(t)))
                 .setSide(side.toString());
         List<Refusal> refusals = t instanceof GraphRefusedException g ? g.refusals() : List.of();
-        refusals.stream().limit(MOST_REFUSALS).forEach(r -> detail.addRefusals(io.skyway.proto.Refusal.newBuilder()
-                .setPath(cut(r.path()))
-                .setClassName(r.className())
-                .setReason(r.reason())));
+        refusals.stream()
+                .limit(MOST_REFUSALS)
+                .forEach(r -> detail.addRefusals(io.skyway.proto.Refusal.newBuilder()
+                        .setPath(cut(r.path()))
+                        .setClassName(r.className())
+                        .setReason(r.reason())));
         if (!(t instanceof SkywayException) || t.getCause() != null) {
             detail.setStackTrace(cut(stackTrace(t)));
         }

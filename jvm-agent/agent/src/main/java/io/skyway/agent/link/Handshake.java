@@ -43,8 +43,7 @@ final class Handshake {
             out.putInt(0).putInt(version);
             putText(out, linkId);
             putText(out, fingerprint);
-            return lengthFirst(
-                    out.putInt(segmentBytes).putLong(pid).putInt(fd).putInt(slotBytes));
+            return lengthFirst(out.putInt(segmentBytes).putLong(pid).putInt(fd).putInt(slotBytes));
         }
 
         /** @param in what follows the length */
@@ -55,8 +54,7 @@ final class Handshake {
                     // Nothing after it can be trusted to mean the same.
                     return new Hello(version, "", "", 0, 0, -1, 0);
                 }
-                return new Hello(
-                        version, text(in), text(in), in.getInt(), in.getLong(), in.getInt(), in.getInt());
+                return new Hello(version, text(in), text(in), in.getInt(), in.getLong(), in.getInt(), in.getInt());
             } catch (RuntimeException e) {
                 throw new OutOfStepException("the hello is malformed");
             }

@@ -39,12 +39,7 @@ public final class Links {
         long accept = request.getAcceptTimeoutMillis() > 0 ? request.getAcceptTimeoutMillis() : DEFAULT_ACCEPT_MILLIS;
         try {
             LinkListener listener = new LinkListener(
-                    context,
-                    id,
-                    request.getPeerName(),
-                    accept,
-                    link -> links.put(id, link),
-                    () -> links.remove(id));
+                    context, id, request.getPeerName(), accept, link -> links.put(id, link), () -> links.remove(id));
             links.putIfAbsent(id, listener);
             InetSocketAddress address = listener.address();
             return PrepareLinkResponse.newBuilder()
@@ -97,8 +92,7 @@ public final class Links {
      * @param progress called every 100 ms or so, on another thread
      * @throws Failure as it happened on either side
      */
-    public TransferReport transfer(
-            TransferRequest request, Consumer<Send> begun, Consumer<TransferProgress> progress) {
+    public TransferReport transfer(TransferRequest request, Consumer<Send> begun, Consumer<TransferProgress> progress) {
         Send send = new Send(request);
         if (request.getTransferId().isEmpty() || sends.putIfAbsent(request.getTransferId(), send) != null) {
             throw Failure.of(

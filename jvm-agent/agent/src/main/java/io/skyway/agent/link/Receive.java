@@ -37,9 +37,8 @@ final class Receive {
 
     /** Lands the graph and makes it visible. @return what this side knows of the transfer */
     TransferReport run() throws Exception {
-        Roots.Destination destination = request.getDiscard()
-                ? root -> {}
-                : link.context().roots().destination(request.getDestination());
+        Roots.Destination destination =
+                request.getDiscard() ? root -> {} : link.context().roots().destination(request.getDestination());
         Object root = Serializers.isEngine(request.getSerializer()) ? land() : deserialize();
         if (root == null) {
             throw new IOException("the serializer returned null");

@@ -121,8 +121,7 @@ final class ReceiverLink implements Link {
         }
         long imageId = payload.getLong();
         TransferRequest request = TransferRequest.parseFrom(payload);
-        Receive r = new Receive(
-                this, request, frame.transfer(), imageId, pool, new Inbox(sharedMemory ? null : pool));
+        Receive r = new Receive(this, request, frame.transfer(), imageId, pool, new Inbox(sharedMemory ? null : pool));
         reading = r;
         current = r;
         landing.execute(() -> land(r));

@@ -37,6 +37,7 @@ final class SenderLink implements Link {
     private final SecureRandom random = new SecureRandom();
     /** Why the link is closed, or null. */
     private volatile String closedBecause;
+
     private volatile Send current;
     private boolean busy;
     private boolean released;
@@ -103,8 +104,9 @@ final class SenderLink implements Link {
     private void checkOpen() {
         if (closedBecause != null) {
             throw Failure.of(
-                    Kind.LINK, Failure.Side.SENDER, "the link to " + peer + " is closed: " + closedBecause
-                            + ". Connect the two JVMs again");
+                    Kind.LINK,
+                    Failure.Side.SENDER,
+                    "the link to " + peer + " is closed: " + closedBecause + ". Connect the two JVMs again");
         }
     }
 
@@ -194,7 +196,11 @@ final class SenderLink implements Link {
             ErrorDetail detail = why.detail();
             byte[] bytes = detail.toByteArray();
             if (bytes.length > type.limit) {
-                bytes = detail.toBuilder().clearRefusals().clearStackTrace().build().toByteArray();
+                bytes = detail.toBuilder()
+                        .clearRefusals()
+                        .clearStackTrace()
+                        .build()
+                        .toByteArray();
             }
             channel.write(type, send.number, bytes);
         } catch (IOException e) {
@@ -293,7 +299,8 @@ final class SenderLink implements Link {
         boolean outOfStep = e instanceof OutOfStepException;
         String what = outOfStep
                 ? peer + " does not keep to the link's protocol: " + e.getMessage()
-                : "the connection to " + peer + " broke (" + e.getMessage() + "): that JVM has ended or closed the link";
+                : "the connection to " + peer + " broke (" + e.getMessage()
+                        + "): that JVM has ended or closed the link";
         close(what, outOfStep ? Kind.LINK : Kind.PEER_FAILED, Failure.Side.RECEIVER);
     }
 

@@ -46,8 +46,7 @@ final class Serializers {
                 known.add(s.name());
             }
         } catch (ServiceConfigurationError e) {
-            throw Failure.of(
-                    Kind.USAGE, side, "a serializer on the class path cannot be loaded: " + e.getMessage(), e);
+            throw Failure.of(Kind.USAGE, side, "a serializer on the class path cannot be loaded: " + e.getMessage(), e);
         }
         throw Failure.of(
                 Kind.USAGE,

@@ -49,8 +49,9 @@ final class Descriptors {
             case INSTANCE -> TypeDescriptor.Kind.INSTANCE;
             case PRIMITIVE_ARRAY -> TypeDescriptor.Kind.PRIMITIVE_ARRAY;
             case REFERENCE_ARRAY -> TypeDescriptor.Kind.REFERENCE_ARRAY;
-            default -> throw new SkywayException(
-                    Kind.BAD_IMAGE, "the type registry's entry for " + t.getClassName() + " has no kind");
+            default ->
+                throw new SkywayException(
+                        Kind.BAD_IMAGE, "the type registry's entry for " + t.getClassName() + " has no kind");
         };
     }
 }

@@ -126,8 +126,9 @@ public final class RegistryTypeIds implements TypeIds {
     private static SkywayException unreachable(StatusRuntimeException e) {
         return new SkywayException(
                 Kind.LINK,
-                "the orchestrator's type registry does not answer (" + e.getStatus().getCode() + ": "
-                        + e.getStatus().getDescription() + "): does the orchestrator still run?",
+                "the orchestrator's type registry does not answer ("
+                        + e.getStatus().getCode() + ": " + e.getStatus().getDescription()
+                        + "): does the orchestrator still run?",
                 e);
     }
 }

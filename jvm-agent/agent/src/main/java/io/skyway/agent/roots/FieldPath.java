@@ -18,8 +18,8 @@ import java.util.stream.Collectors;
  * @param fields the static field first; at least one
  */
 public record FieldPath(String className, List<String> fields) {
-    private static final Pattern FORM = Pattern.compile("[\\p{javaJavaIdentifierPart}.]+#[\\p{javaJavaIdentifierPart}]+"
-            + "(\\.[\\p{javaJavaIdentifierPart}]+)*");
+    private static final Pattern FORM = Pattern.compile(
+            "[\\p{javaJavaIdentifierPart}.]+#[\\p{javaJavaIdentifierPart}]+" + "(\\.[\\p{javaJavaIdentifierPart}]+)*");
 
     /** Whether a text is meant as a field path, well-formed or not. */
     public static boolean isPath(String text) {
@@ -75,11 +75,14 @@ public record FieldPath(String className, List<String> fields) {
         }
         if (found.isEmpty()) {
             throw missing("no class " + className
-                    + " is on the class path or loaded: give the name as Class.getName() has it, nested classes with $");
+                    + " is on the class path or loaded: give the name as Class.getName() has it, nested"
+                    + " classes with $");
         }
         if (found.size() > 1) {
             throw missing("class " + className + " is loaded by several class loaders: "
-                    + found.stream().map(c -> String.valueOf(c.getClassLoader())).collect(Collectors.joining(", ")));
+                    + found.stream()
+                            .map(c -> String.valueOf(c.getClassLoader()))
+                            .collect(Collectors.joining(", ")));
         }
         return found.get(0);
     }

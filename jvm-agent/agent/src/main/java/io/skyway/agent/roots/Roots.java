@@ -38,7 +38,9 @@ public final class Roots {
                                     ? "there are none yet: publish one with Skyway.publish, or give a static field path"
                                             + " such as com.acme.Catalog#INSTANCE.byName"
                                     : "there are: "
-                                            + all.stream().map(Names.Entry::name).collect(Collectors.joining(", "))));
+                                            + all.stream()
+                                                    .map(Names.Entry::name)
+                                                    .collect(Collectors.joining(", "))));
         }
         return entry.root();
     }

@@ -65,9 +65,8 @@ public record AgentOptions(
                 required(p, source, "launch.id"),
                 mode(p, source),
                 p.getProperty("name", required(p, source, "launch.id")),
-                new InetSocketAddress(
-                        host(required(p, source, "orchestrator.host"), source),
-                        (int) number(source, "orchestrator.port", required(p, source, "orchestrator.port"), 65_535)),
+                new InetSocketAddress(host(required(p, source, "orchestrator.host"), source), (int)
+                        number(source, "orchestrator.port", required(p, source, "orchestrator.port"), 65_535)),
                 required(p, source, "token"),
                 Path.of(required(p, source, "library")),
                 p.getProperty("lifeline.fd") == null
@@ -121,8 +120,8 @@ public record AgentOptions(
     }
 
     private static IllegalArgumentException malformed(String source, String key, String text, String expected) {
-        return new IllegalArgumentException("the options file " + source + " has " + key + "=" + text + ", which is not "
-                + expected);
+        return new IllegalArgumentException(
+                "the options file " + source + " has " + key + "=" + text + ", which is not " + expected);
     }
 
     /** Without the token. */

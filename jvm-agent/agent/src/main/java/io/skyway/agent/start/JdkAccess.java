@@ -47,8 +47,8 @@ public final class JdkAccess {
         try {
             Class<?> secrets = Class.forName("jdk.internal.access.SharedSecrets");
             Object access = secrets.getMethod("getJavaLangAccess").invoke(null);
-            Method allow = Class.forName("jdk.internal.access.JavaLangAccess")
-                    .getMethod("addEnableNativeAccessToAllUnnamed");
+            Method allow =
+                    Class.forName("jdk.internal.access.JavaLangAccess").getMethod("addEnableNativeAccessToAllUnnamed");
             allow.invoke(access);
         } catch (ReflectiveOperationException | RuntimeException e) {
             System.err.println("skyway: native access could not be enabled quietly: " + e);

@@ -45,13 +45,11 @@ public final class Startup {
         start(options, instrumentation, phases, requested);
     }
 
-    private static void start(
-            AgentOptions options, Instrumentation instrumentation, Phases phases, long requested) {
+    private static void start(AgentOptions options, Instrumentation instrumentation, Phases phases, long requested) {
         Session next;
         CompletableFuture<Session> connecting = new CompletableFuture<>();
         // On a second thread: the engine and the network's classes take about the same time to start.
-        FutureTask<EngineState> serving =
-                new FutureTask<>(() -> serve(options, instrumentation, phases, connecting));
+        FutureTask<EngineState> serving = new FutureTask<>(() -> serve(options, instrumentation, phases, connecting));
         Thread thread = new Thread(serving, "skyway-engine-start");
         thread.setDaemon(true);
         // The engine's own trial lands objects of its own classes.
@@ -89,10 +87,7 @@ public final class Startup {
     }
 
     private static EngineState serve(
-            AgentOptions options,
-            Instrumentation instrumentation,
-            Phases phases,
-            CompletableFuture<Session> connecting)
+            AgentOptions options, Instrumentation instrumentation, Phases phases, CompletableFuture<Session> connecting)
             throws Exception {
         EngineState state = phases.measure("engine", () -> startEngine(options, instrumentation));
         Session next = connecting.get();
@@ -151,7 +146,9 @@ public final class Startup {
         if (t instanceof StatusRuntimeException unreachable) {
             report(new IllegalArgumentException("the orchestrator at " + failed.orchestrator() + " does not answer ("
                     + unreachable.getStatus().getCode() + ")"
-                    + (engine == null || engine.started() ? "" : "; besides, its engine refused: " + engine.refusal())));
+                    + (engine == null || engine.started()
+                            ? ""
+                            : "; besides, its engine refused: " + engine.refusal())));
         } else {
             report(t);
             try {

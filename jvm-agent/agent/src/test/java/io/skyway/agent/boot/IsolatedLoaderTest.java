@@ -82,6 +82,11 @@ class IsolatedLoaderTest {
     }
 
     @Test
+    void theFlightRecorderIsNotStarted() {
+        assertThrows(ClassNotFoundException.class, () -> loader.loadClass("jdk.jfr.FlightRecorder"));
+    }
+
+    @Test
     void resourcesAreFound() throws Exception {
         try (InputStream in = loader.getResourceAsStream("text.txt")) {
             assertEquals("hello", new String(in.readAllBytes(), StandardCharsets.UTF_8));

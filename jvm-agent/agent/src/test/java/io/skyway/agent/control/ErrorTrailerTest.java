@@ -13,7 +13,8 @@ class ErrorTrailerTest {
 
     @Test
     void aSmallDetailStaysAsItIs() {
-        ErrorDetail d = ErrorDetail.newBuilder().setMessage("m").setStackTrace("t").build();
+        ErrorDetail d =
+                ErrorDetail.newBuilder().setMessage("m").setStackTrace("t").build();
         assertEquals(d, ErrorTrailer.fit(d, MOST));
     }
 

@@ -33,8 +33,7 @@ class FrameHeaderTest {
     @ParameterizedTest
     @EnumSource
     void aLengthOverTheLimitIsRefused(FrameType type) {
-        assertThrows(
-                OutOfStepException.class, () -> FrameHeader.read(header(type, limit(type) + 1), BLOCK_LIMIT));
+        assertThrows(OutOfStepException.class, () -> FrameHeader.read(header(type, limit(type) + 1), BLOCK_LIMIT));
         assertThrows(OutOfStepException.class, () -> FrameHeader.read(header(type, -1), BLOCK_LIMIT));
     }
 

@@ -66,7 +66,8 @@ class HandshakeTest {
     void aMessageOverTheLimitIsRefusedBeforeItIsRead() throws Exception {
         try (SocketPair sockets = SocketPair.open()) {
             Sockets.write(
-                    sockets.a(), ByteBuffer.allocate(4).putInt(Handshake.MOST_BYTES + 1).flip());
+                    sockets.a(),
+                    ByteBuffer.allocate(4).putInt(Handshake.MOST_BYTES + 1).flip());
             assertThrows(OutOfStepException.class, () -> Sockets.readMessage(sockets.b()));
         }
     }

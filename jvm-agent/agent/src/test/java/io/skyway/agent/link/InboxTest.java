@@ -38,8 +38,8 @@ class InboxTest {
 
     @Test
     void anAbortWakesTheLandingThread() throws Exception {
-        CompletableFuture<Throwable> landing = CompletableFuture.supplyAsync(
-                () -> assertThrows(Failure.class, inbox::take));
+        CompletableFuture<Throwable> landing =
+                CompletableFuture.supplyAsync(() -> assertThrows(Failure.class, inbox::take));
         Failure why = failure("stop");
         inbox.abort(why);
         assertSame(why, landing.get(30, TimeUnit.SECONDS));
