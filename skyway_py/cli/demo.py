@@ -65,7 +65,7 @@ def demo(
     comparisons: list[tuple[str, Comparison]] = []
     with Orchestrator() as orchestrator:
         step("launching two JVMs ...")
-        left, _ = launched_pair(orchestrator, jdk=jdk, collector=collector, heap=heap)
+        left, right = launched_pair(orchestrator, jdk=jdk, collector=collector, heap=heap)
         for workload, records in (("catalog", 0), ("media", size)):
             step(f"building '{workload}' ...")
             left.build_workload(workload, size=records)
@@ -82,8 +82,10 @@ def demo(
                 )
             comparisons.append((workload, comparison))
             shown.append((workload, *_verified_transfer(orchestrator, workload, transport)))
-            for jvm in orchestrator.jvms.values():
-                jvm.drop_root(workload)
+            if workload == "catalog":
+                # Its heap is for the next one.
+                for jvm in (left, right):
+                    jvm.drop_root(workload)
     if form == "json":
         print_json(_document(shown, comparisons, left))
     else:
