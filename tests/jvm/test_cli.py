@@ -38,7 +38,7 @@ class Cli:
         return done
 
     def json(self, *arguments: str) -> Any:
-        return json.loads(self.run(*arguments, "--format", "json").stdout)
+        return json.loads(self.run(arguments[0], "--format", "json", *arguments[1:]).stdout)
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +128,8 @@ def test_attach(cli: Cli, compiled: Compiled, feature: int) -> None:
         try:
             assert "shop" in cli.run("attach", str(process.pid), "--name", "shop").stdout
             cli.run("launch", "taker", "--jdk", str(feature), "--heap", "64m")
-            cli.run("transfer", "shop:fixture.Data#NUMBERS", "taker:x", code=1)
+            missing = cli.run("transfer", "shop:fixture.Data#INSTANCE", "taker:x", code=1)
+            assert "class fixture.Data cannot be loaded by the receiver" in missing.stderr
             cli.run("transfer", "shop:fixture.Data#INSTANCE.last", "taker:x", "--verify")
             cli.run("stop", "shop", "taker")
             assert process.poll() is None

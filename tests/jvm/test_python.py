@@ -64,13 +64,13 @@ def test_comparison(skyway: Orchestrator, compiled: Compiled, feature: int) -> N
     assert skyway.transfer("left:media", "right", verify=True, timeout=60.0).verified
 
 
-def test_comparison_with_a_serializer_that_never_ends(skyway: Orchestrator) -> None:
+def test_comparison_with_a_serializer_that_takes_no_cycles(skyway: Orchestrator) -> None:
     for name in ("left", "right"):
         skyway.launch(name, jdk=jdk_of(17), collector="g1", heap="256m")
     skyway.jvm("left").build_workload("graph", size=100)
     cyclic = skyway.compare("left:graph", "right", with_=["kryo-tree"], runs=1, warmup=0)
     assert cyclic["skyway"].error is None
-    assert "StackOverflowError" in str(cyclic["kryo-tree"].error)
+    assert "has a cycle" in str(cyclic["kryo-tree"].error)
     assert skyway.transfer("left:graph", "right", verify=True, timeout=60.0).verified
 
 
