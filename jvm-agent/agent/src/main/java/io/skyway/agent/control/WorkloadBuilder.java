@@ -1,13 +1,12 @@
 package io.skyway.agent.control;
 
+import io.skyway.agent.link.Providers;
 import io.skyway.api.Skyway;
 import io.skyway.api.Workload;
 import io.skyway.core.SkywayException;
 import io.skyway.core.SkywayException.Kind;
 import io.skyway.proto.BuildWorkloadRequest;
 import io.skyway.proto.BuildWorkloadResponse;
-import java.util.ServiceConfigurationError;
-import java.util.ServiceLoader;
 import java.util.TreeSet;
 
 /** Builds and publishes the workloads that the application's class path has. */
@@ -50,23 +49,19 @@ final class WorkloadBuilder {
     }
 
     private static Workload find(String name) {
+        Providers<Workload> found = Providers.load(Workload.class);
         TreeSet<String> known = new TreeSet<>();
-        try {
-            for (Workload w : ServiceLoader.load(Workload.class, ClassLoader.getSystemClassLoader())) {
-                if (w.name().equals(name)) {
-                    return w;
-                }
-                known.add(w.name());
+        for (Workload w : found.usable()) {
+            if (w.name().equals(name)) {
+                return w;
             }
-        } catch (ServiceConfigurationError e) {
-            throw new SkywayException(
-                    Kind.USAGE, "a workload on the class path cannot be loaded: " + e.getMessage(), e);
+            known.add(w.name());
         }
         throw new SkywayException(
                 Kind.USAGE,
                 known.isEmpty()
                         ? "this JVM has no workloads: put the bench jar on its class path (`skyway launch --workload`"
                                 + " does)"
-                        : "there is no workload \"" + name + "\", only " + String.join(", ", known));
+                        : "there is no workload \"" + name + "\", only " + String.join(", ", known) + found.problems());
     }
 }

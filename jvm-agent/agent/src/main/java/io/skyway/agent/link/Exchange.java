@@ -204,7 +204,7 @@ final class Exchange {
             link.close(
                     link.peer() + " has been silent for " + context.silenceMillis() / 1000
                             + " s during a transfer: it is stopped or hangs",
-                    Kind.TIMEOUT,
+                    Kind.PEER_FAILED,
                     Failure.Side.RECEIVER);
         }
     }

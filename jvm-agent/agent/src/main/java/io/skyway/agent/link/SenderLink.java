@@ -36,7 +36,7 @@ final class SenderLink implements Link {
     private final BigStack stack;
     private final SecureRandom random = new SecureRandom();
     /** Why the link is closed, or null. */
-    private volatile String closedBecause;
+    private volatile Failure closedBecause;
 
     private volatile Send current;
     private boolean busy;
@@ -106,7 +106,8 @@ final class SenderLink implements Link {
             throw Failure.of(
                     Kind.LINK,
                     Failure.Side.SENDER,
-                    "the link to " + peer + " is closed: " + closedBecause + ". Connect the two JVMs again");
+                    "the link to " + peer + " is closed: " + closedBecause.getMessage()
+                            + ". Connect the two JVMs again");
         }
     }
 
@@ -305,16 +306,20 @@ final class SenderLink implements Link {
     }
 
     void close(String why, Kind kind, Failure.Side side) {
+        Failure failure;
         synchronized (this) {
             if (closedBecause == null) {
-                closedBecause = why;
+                closedBecause = Failure.of(kind, side, why);
             }
+            failure = closedBecause;
         }
-        channel.close();
+        // Before the socket is closed: its threads would report that as the reason.
         Send send = current;
         if (send != null) {
-            Failure failure = Failure.of(kind, side, why);
             send.fail(failure);
+        }
+        channel.close();
+        if (send != null) {
             send.answer.completeExceptionally(failure);
         }
         stack.close();

@@ -5,8 +5,6 @@ import io.skyway.core.SkywayException;
 import io.skyway.core.SkywayException.Kind;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.ServiceConfigurationError;
-import java.util.ServiceLoader;
 import java.util.TreeSet;
 
 /** The baseline serializers of one side of one link, so that their buffers are reused. Confined to its transfers. */
@@ -36,23 +34,20 @@ final class Serializers {
         if (name.equals(JavaSerializer.NAME)) {
             return new JavaSerializer();
         }
+        Providers<Serializer> found = Providers.load(Serializer.class);
         TreeSet<String> known = new TreeSet<>();
         known.add(JavaSerializer.NAME);
-        try {
-            for (Serializer s : ServiceLoader.load(Serializer.class, ClassLoader.getSystemClassLoader())) {
-                if (s.name().equals(name)) {
-                    return s;
-                }
-                known.add(s.name());
+        for (Serializer s : found.usable()) {
+            if (s.name().equals(name)) {
+                return s;
             }
-        } catch (ServiceConfigurationError e) {
-            throw Failure.of(Kind.USAGE, side, "a serializer on the class path cannot be loaded: " + e.getMessage(), e);
+            known.add(s.name());
         }
         throw Failure.of(
                 Kind.USAGE,
                 side,
                 "the " + side + " has no serializer \"" + name + "\", only " + String.join(", ", known)
-                        + ": others must be on its application's class path");
+                        + ": others must be on its application's class path" + found.problems());
     }
 
     /** What a serializer threw, as its own error. Failures of the link itself stay what they are. */
