@@ -47,8 +47,8 @@ int run(int op, int64_t self, int64_t a, int64_t b, void* array) {
         case kLate:
             return ((JReader*)self)->reader.late((const uint8_t*)a);
         case kTargets:
-            return ((JReader*)self)->reader.targets((uint64_t)a, (uint64_t)b >> 32, (uint32_t)b,
-                                                    ((JReader*)self)->temporary);
+            return ((JReader*)self)
+                ->reader.targets((uint64_t)a, (uint64_t)b >> 32, (uint32_t)b, ((JReader*)self)->temporary);
         case kStamp: {
             uint64_t* mark = (uint64_t*)*Vm::slotOf((void*)self);
             uint64_t m = *(volatile uint64_t*)mark;
@@ -115,7 +115,7 @@ const char* collectorName() {
 // Since 22: called through the foreign function interface with Linker.Option.critical, which keeps the thread "in
 // Java", so that no safepoint can complete while it runs.
 extern "C" __attribute__((visibility("default"))) int32_t skyway_op(int32_t op, int64_t self, int64_t a, int64_t b,
-                                                                     void* array) {
+                                                                    void* array) {
     return run(op, self, a, b, array);
 }
 
@@ -143,8 +143,9 @@ NATIVE(jstring, collector)(JNIEnv* env, jclass) {
 }
 
 NATIVE(jlongArray, facts)(JNIEnv* env, jclass) {
-    jlong f[] = {vm.compressedOops, (jlong)vm.klassMode, vm.hashShift,           vm.alignment,           vm.lengthOffset,
-                 vm.mirrorKlassOffset, (jlong)vm.heapBytes, (jlong)vm.regionBytes, vm.compactKlassShift, vm.oopShift};
+    jlong f[] = {vm.compressedOops,    (jlong)vm.klassMode,  vm.hashShift,        vm.alignment,
+                 vm.lengthOffset,      vm.mirrorKlassOffset, (jlong)vm.heapBytes, (jlong)vm.regionBytes,
+                 vm.compactKlassShift, vm.oopShift};
     return longs(env, f, sizeof f / sizeof *f);
 }
 
@@ -447,8 +448,8 @@ NATIVE(void, readerHandles)(JNIEnv* env, jclass, jlong reader, jobjectArray spin
     JReader* r = (JReader*)reader;
     setReference(env, &r->spine, spine);
     setReference(env, &r->names, names);
-    r->reader.setHandles(r->spine, (uint32_t)env->GetArrayLength(spine), r->names,
-                         (uint32_t)env->GetArrayLength(names), r->holder);
+    r->reader.setHandles(r->spine, (uint32_t)env->GetArrayLength(spine), r->names, (uint32_t)env->GetArrayLength(names),
+                         r->holder);
 }
 
 NATIVE(jobject, readerHolder)(JNIEnv* env, jclass, jlong reader) {

@@ -139,7 +139,8 @@ class Scope {
   public:
     ~Scope();
     Plan* find(uint32_t typeId) const {
-        const Chunk* c = typeId >> kShift < kChunks ? _chunks[typeId >> kShift].load(std::memory_order_acquire) : nullptr;
+        const Chunk* c =
+            typeId >> kShift < kChunks ? _chunks[typeId >> kShift].load(std::memory_order_acquire) : nullptr;
         return c == nullptr ? nullptr : c->plans[typeId & (kPerChunk - 1)].load(std::memory_order_acquire);
     }
     bool bind(uint32_t typeId, Plan* plan);

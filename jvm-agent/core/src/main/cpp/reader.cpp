@@ -118,7 +118,8 @@ Reader::Found Reader::check(const uint8_t* block, uint64_t length) {
             bad("blocks are missing or out of order", _sequence);
             return f;
         }
-        if ((_h.flags & ~(kLast | kAlone)) != 0 || ((_h.flags & kAlone) != 0 && (_sequence != 0 || (_h.flags & kLast) == 0))
+        if ((_h.flags & ~(kLast | kAlone)) != 0
+            || ((_h.flags & kAlone) != 0 && (_sequence != 0 || (_h.flags & kLast) == 0))
             || (_h.kind != BlockKind::Segment && _h.kind != BlockKind::Piece)) {
             bad("a block has flags of no meaning", _h.flags);
             return f;
@@ -141,13 +142,12 @@ Reader::Found Reader::check(const uint8_t* block, uint64_t length) {
         f.namedBytes = _h.namedBytes;
         f.missingTypes = (int64_t)_missing.size();
         if (_h.kind == BlockKind::Segment) {
-            if (_h.payloadBytes > kMaxPayload || _h.payloadBytes % vm.alignment != 0
-                || _h.objects > _h.payloadBytes / 8 || _h.segment >= 1ull << 47) {
+            if (_h.payloadBytes > kMaxPayload || _h.payloadBytes % vm.alignment != 0 || _h.objects > _h.payloadBytes / 8
+                || _h.segment >= 1ull << 47) {
                 f.result = bad("a segment is larger than the format allows", _h.payloadBytes);
                 return f;
             }
-            f.chunkWords =
-                (int64_t)(padBytes() + _h.payloadBytes + (alone() ? 0 : exportsBytes(_h.objects))) / 8;
+            f.chunkWords = (int64_t)(padBytes() + _h.payloadBytes + (alone() ? 0 : exportsBytes(_h.objects))) / 8;
         } else {
             f.arrayLength = (int64_t)_h.arrayLength;
             f.arrayType = _h.arrayType;
@@ -181,8 +181,8 @@ Reader::Result Reader::keepPiece(const uint8_t* block) {
     bool references = plan->kind == Kind::ReferenceArray;
     int shift = references ? 3 : plan->elementShift;
     uint64_t elements = _h.payloadBytes >> shift;
-    if (_h.arrayLength > INT32_MAX || elements << shift != _h.payloadBytes || elements == 0
-        || elements > _h.arrayLength || _h.arrayOffset > _h.arrayLength - elements) {
+    if (_h.arrayLength > INT32_MAX || elements << shift != _h.payloadBytes || elements == 0 || elements > _h.arrayLength
+        || _h.arrayOffset > _h.arrayLength - elements) {
         return bad("a piece does not fit its array", _h.arrayLength);
     }
     Piece& p = _pieces[_h.segment];

@@ -46,8 +46,8 @@ SlotPool* SlotPool::create(size_t slotBytes, uint32_t slots, bool shared, std::s
         }
     }
     void* m = mmap(nullptr, p->_mapped, PROT_READ | PROT_WRITE, flags, p->_fd, 0);
-    void* next = mmap(nullptr, (size_t)p->_most * 4, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                      -1, 0);
+    void* next =
+        mmap(nullptr, (size_t)p->_most * 4, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (m == MAP_FAILED || next == MAP_FAILED) {
         *error = failed("memory for blocks cannot be mapped");
         if (m != MAP_FAILED) {

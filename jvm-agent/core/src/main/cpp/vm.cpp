@@ -133,21 +133,26 @@ bool Vm::learn() {
     struct {
         const char* flag;
         Collector collector;
-    } known[] = {{"UseSerialGC", Collector::Serial},     {"UseParallelGC", Collector::Parallel},
-                 {"UseG1GC", Collector::G1},             {"UseZGC", Collector::Z},
-                 {"UseShenandoahGC", Collector::Shenandoah}, {"UseEpsilonGC", Collector::Epsilon}};
+    } known[] = {{"UseSerialGC", Collector::Serial},
+                 {"UseParallelGC", Collector::Parallel},
+                 {"UseG1GC", Collector::G1},
+                 {"UseZGC", Collector::Z},
+                 {"UseShenandoahGC", Collector::Shenandoah},
+                 {"UseEpsilonGC", Collector::Epsilon}};
     for (auto& k : known) {
         if (metadata.flagOn(k.flag)) {
             collector = k.collector;
         }
     }
     if (collector == Collector::Z || collector == Collector::Shenandoah) {
-        return refuse("the collector moves objects while the application runs; run with -XX:+UseG1GC, "
-                      "-XX:+UseParallelGC or -XX:+UseSerialGC");
+        return refuse(
+            "the collector moves objects while the application runs; run with -XX:+UseG1GC, "
+            "-XX:+UseParallelGC or -XX:+UseSerialGC");
     }
     if (collector == Collector::Epsilon || collector == Collector::Unknown) {
-        return refuse("the collector is not supported; run with -XX:+UseG1GC, -XX:+UseParallelGC or "
-                      "-XX:+UseSerialGC");
+        return refuse(
+            "the collector is not supported; run with -XX:+UseG1GC, -XX:+UseParallelGC or "
+            "-XX:+UseSerialGC");
     }
 
     compressedOops = metadata.flagOn("UseCompressedOops");
@@ -314,8 +319,8 @@ Vm::KlassFacts Vm::klassFacts(Address klass) const {
 }
 
 int Vm::oopMap(Address klass, int32_t* offsets, int most) const {
-    Address map = klass + _instanceKlassBytes + 8 * (Address)*(int32_t*)(klass + _vtableLenOffset)
-                  + 8 * (Address)*(int32_t*)(klass + _itableLenOffset);
+    Address map = klass + _instanceKlassBytes + 8 * (Address) * (int32_t*)(klass + _vtableLenOffset)
+                  + 8 * (Address) * (int32_t*)(klass + _itableLenOffset);
     // The size is in words; a block is one word: int offset, uint count.
     int blocks = *(int32_t*)(klass + _oopMapSizeOffset);
     int n = 0;

@@ -506,7 +506,8 @@ inline uint64_t Writer::copy(Address a, Plan* plan, uint64_t length, uint64_t by
         if (!openSegment()) {
             return kNoTarget;
         }
-    } else if (_chunk + bytes + sizeof(Slot) > _maxChunk || _used + (int64_t)bytes > std::min<int64_t>(_room, kMaxPayload)) {
+    } else if (_chunk + bytes + sizeof(Slot) > _maxChunk
+               || _used + (int64_t)bytes > std::min<int64_t>(_room, kMaxPayload)) {
         closeSegment(false);
         if (!openSegment()) {
             return kNoTarget;
@@ -922,8 +923,8 @@ WriterCounts Writer::counts() const {
 }
 
 size_t Writer::nativeBytes() const {
-    return _stack.bytes() + (_cross.capacity() + _late.capacity()) * 8
-           + (_narrow != nullptr ? _narrow->heldBytes() : 0) + (_wide != nullptr ? _wide->heldBytes() : 0);
+    return _stack.bytes() + (_cross.capacity() + _late.capacity()) * 8 + (_narrow != nullptr ? _narrow->heldBytes() : 0)
+           + (_wide != nullptr ? _wide->heldBytes() : 0);
 }
 
 }  // namespace skyway

@@ -14,12 +14,12 @@
 #include "reader.h"
 #include "writer.h"
 
-#define CHECK(condition)                                                          \
-    do {                                                                          \
-        if (!(condition)) {                                                       \
+#define CHECK(condition)                                                            \
+    do {                                                                            \
+        if (!(condition)) {                                                         \
             fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, __LINE__, #condition); \
-            exit(1);                                                              \
-        }                                                                         \
+            exit(1);                                                                \
+        }                                                                           \
     } while (0)
 
 namespace skyway {

@@ -32,7 +32,8 @@ public final class Engine {
         Native.bases(
                 Internals.arrayBase(long[].class), Internals.arrayBase(Object[].class), objectArrayKey, longArrayKey);
         this.layout = layout(facts);
-        this.layoutBits = ByteBuffer.wrap(HexFormat.of().parseHex(layout.fingerprint())).getLong();
+        this.layoutBits =
+                ByteBuffer.wrap(HexFormat.of().parseHex(layout.fingerprint())).getLong();
         types.useIds(new LocalTypeIds());
     }
 
@@ -42,6 +43,7 @@ public final class Engine {
      *
      * @throws SkywayException of kind ENGINE_REFUSED, with the reason and what to do
      */
+    @SuppressWarnings("restricted") // loading a library, as javac calls it since 24
     public static synchronized Engine start(Instrumentation instrumentation, Path library) {
         Internals.Door.open(instrumentation);
         try {
@@ -123,8 +125,9 @@ public final class Engine {
     }
 
     TypeScope scope(ReaderOptions options) {
-        ClassLoader l =
-                options.loader() != null ? options.loader() : Thread.currentThread().getContextClassLoader();
+        ClassLoader l = options.loader() != null
+                ? options.loader()
+                : Thread.currentThread().getContextClassLoader();
         ClassLoader use = l != null ? l : ClassLoader.getSystemClassLoader();
         if (options.allowed() != null) {
             // What another reader was allowed to land says nothing about this one.

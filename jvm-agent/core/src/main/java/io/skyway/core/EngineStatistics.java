@@ -6,4 +6,9 @@ package io.skyway.core;
  * @param nativeBytes native memory that open writers and readers hold, without the slots of links
  */
 public record EngineStatistics(
-        long nativeBytes, long windows, long windowNanos, long longestWindowNanos, long chunksRetried, long classesKnown) {}
+        long nativeBytes,
+        long windows,
+        long windowNanos,
+        long longestWindowNanos,
+        long chunksRetried,
+        long classesKnown) {}

@@ -35,7 +35,8 @@ final class GraphPaths {
                 Step step = steps.get(i);
                 TypeTable.Type t = types.type(o.getClass());
                 if (t.refusal != null || o instanceof Class<?> c && c.isHidden()) {
-                    String why = t.refusal != null ? t.refusal : "it is a hidden class, which exists only in its process";
+                    String why =
+                            t.refusal != null ? t.refusal : "it is a hidden class, which exists only in its process";
                     out.add(new Refusal(path(step), o.getClass().getName(), why));
                 } else if (o instanceof Object[] a) {
                     for (int k = 0; k < a.length; k++) {
@@ -43,7 +44,11 @@ final class GraphPaths {
                     }
                 } else {
                     for (Field f : t.referenceFields) {
-                        visit(Internals.getReference(o, Internals.offsetOf(f)), new Step(step, f.getName()), seen, next,
+                        visit(
+                                Internals.getReference(o, Internals.offsetOf(f)),
+                                new Step(step, f.getName()),
+                                seen,
+                                next,
                                 nextSteps);
                     }
                 }
@@ -54,8 +59,7 @@ final class GraphPaths {
         return out;
     }
 
-    private static void visit(
-            Object o, Step step, Map<Object, Boolean> seen, List<Object> next, List<Step> nextSteps) {
+    private static void visit(Object o, Step step, Map<Object, Boolean> seen, List<Object> next, List<Step> nextSteps) {
         if (o != null && seen.putIfAbsent(o, true) == null) {
             next.add(o);
             nextSteps.add(step);

@@ -207,9 +207,7 @@ public final class ImageReader implements AutoCloseable {
         for (long p : Native.readerPairs(reader)) {
             int declared = (int) (p >>> 32);
             int plan = (int) p;
-            boolean yes = engine.types
-                    .declaredClass(declared)
-                    .isAssignableFrom(engine.types.byPlan(plan).javaClass);
+            boolean yes = engine.types.declaredClass(declared).isAssignableFrom(engine.types.byPlan(plan).javaClass);
             if (!Native.setAssignable(declared, plan, yes)) {
                 throw new SkywayException(SkywayException.Kind.INTERNAL, "too many classes in this process");
             }
@@ -229,8 +227,7 @@ public final class ImageReader implements AutoCloseable {
         if (array instanceof Object[] a) {
             fill(a, component, segment);
         } else {
-            Internals.copyToArray(
-                    elements, array, Internals.arrayBase(array.getClass()), (long) count * scale);
+            Internals.copyToArray(elements, array, Internals.arrayBase(array.getClass()), (long) count * scale);
         }
         if (found[ARRAY_HASH] != 0) {
             long held = Native.hold(array);

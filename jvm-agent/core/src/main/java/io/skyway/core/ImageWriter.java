@@ -39,8 +39,7 @@ public final class ImageWriter implements AutoCloseable {
         this.engine = engine;
         this.pool = pool;
         this.imageId = options.imageId();
-        this.maxPauseNanos =
-                options.maxPauseNanos() == 0 ? WriterOptions.DEFAULT_PAUSE_NANOS : options.maxPauseNanos();
+        this.maxPauseNanos = options.maxPauseNanos() == 0 ? WriterOptions.DEFAULT_PAUSE_NANOS : options.maxPauseNanos();
         this.writer = Native.writerNew(pool.retain(), options.maxSegmentBytes(), engine.layoutBits(), pin);
     }
 
@@ -111,8 +110,10 @@ public final class ImageWriter implements AutoCloseable {
                         Object[] found = Native.writerFound(writer);
                         throw new SkywayException(
                                 SkywayException.Kind.GRAPH_REFUSED,
-                                "an object of " + (found.length == 0 ? "a class" : found[0].getClass().getName())
-                                        + " is larger than a segment");
+                                "an object of "
+                                        + (found.length == 0
+                                                ? "a class"
+                                                : found[0].getClass().getName()) + " is larger than a segment");
                     }
                     default:
                         throw new SkywayException(SkywayException.Kind.INTERNAL, "the engine answered " + r);

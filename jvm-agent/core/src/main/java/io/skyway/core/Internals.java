@@ -35,17 +35,27 @@ final class Internals {
             Object unsafe = type.getMethod("getUnsafe").invoke(null);
             MethodHandles.Lookup lookup = MethodHandles.lookup();
             ALLOCATE = find(lookup, type, unsafe, "allocateUninitializedArray", Object.class, Class.class, int.class);
-            PUT_REFERENCE = find(lookup, type, unsafe, "putReference", void.class, Object.class, long.class, Object.class);
+            PUT_REFERENCE =
+                    find(lookup, type, unsafe, "putReference", void.class, Object.class, long.class, Object.class);
             GET_REFERENCE = find(lookup, type, unsafe, "getReference", Object.class, Object.class, long.class);
             GET_LONG = find(lookup, type, unsafe, "getLong", long.class, Object.class, long.class);
             FIELD_OFFSET = find(lookup, type, unsafe, "objectFieldOffset", long.class, Field.class);
             STATIC_BASE = find(lookup, type, unsafe, "staticFieldBase", Object.class, Field.class);
             STATIC_OFFSET = find(lookup, type, unsafe, "staticFieldOffset", long.class, Field.class);
             // int until JDK 24, long since.
-            ARRAY_BASE = findAs(lookup, type, unsafe, "arrayBaseOffset", MethodType.methodType(long.class, Class.class));
+            ARRAY_BASE =
+                    findAs(lookup, type, unsafe, "arrayBaseOffset", MethodType.methodType(long.class, Class.class));
             ARRAY_SCALE = find(lookup, type, unsafe, "arrayIndexScale", int.class, Class.class);
             COPY = find(
-                    lookup, type, unsafe, "copyMemory", void.class, Object.class, long.class, Object.class, long.class,
+                    lookup,
+                    type,
+                    unsafe,
+                    "copyMemory",
+                    void.class,
+                    Object.class,
+                    long.class,
+                    Object.class,
+                    long.class,
                     long.class);
             UNINITIALIZED = find(lookup, type, unsafe, "shouldBeInitialized", boolean.class, Class.class);
             Method fields = Class.class.getDeclaredMethod("getDeclaredFields0", boolean.class);

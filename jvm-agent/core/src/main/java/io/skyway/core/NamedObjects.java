@@ -181,7 +181,15 @@ final class NamedObjects {
     }
 
     private static final List<Class<?>> PRIMITIVES = List.of(
-            boolean.class, byte.class, char.class, short.class, int.class, long.class, float.class, double.class, void.class);
+            boolean.class,
+            byte.class,
+            char.class,
+            short.class,
+            int.class,
+            long.class,
+            float.class,
+            double.class,
+            void.class);
 
     /**
      * The object of this name in this process.

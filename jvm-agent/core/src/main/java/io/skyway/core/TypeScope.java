@@ -51,8 +51,8 @@ final class TypeScope {
             if (!Arrays.equals(t.descriptor.fingerprint(), theirs.fingerprint())) {
                 throw new SkywayException(
                         SkywayException.Kind.LAYOUT_MISMATCH,
-                        "class " + theirs.className() + " differs on the two sides: "
-                                + difference(theirs, t.descriptor) + "; both sides need the same version of the class");
+                        "class " + theirs.className() + " differs on the two sides: " + difference(theirs, t.descriptor)
+                                + "; both sides need the same version of the class");
             }
             byId.put(ids[i], t);
             if (!Native.bindType(handle, ids[i], t.plan)) {

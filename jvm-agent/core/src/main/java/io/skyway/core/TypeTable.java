@@ -233,7 +233,14 @@ final class TypeTable {
         Type t = new Type(
                 c,
                 withFingerprint(new TypeDescriptor(
-                        c.getName(), TypeDescriptor.Kind.INSTANCE, bytes, 0, 0, List.copyOf(descriptors), superName, null)),
+                        c.getName(),
+                        TypeDescriptor.Kind.INSTANCE,
+                        bytes,
+                        0,
+                        0,
+                        List.copyOf(descriptors),
+                        superName,
+                        null)),
                 null,
                 false,
                 List.copyOf(references));
@@ -326,7 +333,12 @@ final class TypeTable {
     private static TypeDescriptor withFingerprint(TypeDescriptor d) {
         StringBuilder s = new StringBuilder();
         s.append(d.className()).append('|').append(d.kind()).append('|').append(d.instanceBytes());
-        s.append('|').append(d.arrayBase()).append('|').append(d.arrayScale()).append('|').append(d.superName());
+        s.append('|')
+                .append(d.arrayBase())
+                .append('|')
+                .append(d.arrayScale())
+                .append('|')
+                .append(d.superName());
         for (TypeDescriptor.FieldDescriptor f : d.fields()) {
             s.append('\n').append(f.declaringClass()).append(' ').append(f.type());
             s.append(' ').append(f.name()).append(' ').append(f.offset());

@@ -181,10 +181,11 @@ abstract class Windows {
                         .invoke(null, jint, layouts);
                 Object options = java.lang.reflect.Array.newInstance(optionType, 1);
                 java.lang.reflect.Array.set(
-                        options, 0, optionType.getMethod("critical", boolean.class).invoke(null, true));
+                        options,
+                        0,
+                        optionType.getMethod("critical", boolean.class).invoke(null, true));
                 Object linker = linkerType.getMethod("nativeLinker").invoke(null);
-                Method downcall =
-                        linkerType.getMethod("downcallHandle", segmentType, functionType, options.getClass());
+                Method downcall = linkerType.getMethod("downcallHandle", segmentType, functionType, options.getClass());
                 MethodHandle raw = (MethodHandle) downcall.invoke(linker, symbol, function, options);
                 MethodHandle ofArray = MethodHandles.lookup()
                         .findStatic(segmentType, "ofArray", MethodType.methodType(segmentType, long[].class));

@@ -35,8 +35,8 @@ public final class TestEngine {
                         JarOutputStream j = new JarOutputStream(out, m)) {
                     j.finish();
                 }
-                VirtualMachine self =
-                        VirtualMachine.attach(String.valueOf(ProcessHandle.current().pid()));
+                VirtualMachine self = VirtualMachine.attach(
+                        String.valueOf(ProcessHandle.current().pid()));
                 self.loadAgent(jar.toString());
                 self.detach();
             } finally {
