@@ -7,13 +7,13 @@ final class HeapGuard {
     private final Runtime runtime = Runtime.getRuntime();
     private final long max = runtime.maxMemory();
     // What the application keeps, whatever we land.
-    private final long reserve = Math.max(max / 20, 2 << 20);
+    private final long reserve = Math.max(max / 10, 2 << 20);
     private long taken;
-    private long collectAgainAt;
+    private long budget;
 
     void restart() {
         taken = 0;
-        collectAgainAt = 0;
+        budget = 0;
     }
 
     /**
@@ -44,19 +44,20 @@ final class HeapGuard {
     }
 
     private void ensure(long bytes) {
-        if (free() < bytes + reserve) {
+        // Garbage counts as used until it is collected. So when little seems free, a collection tells how much is, and
+        // that is a budget until the next one; an image may never use up what the application keeps.
+        if (free() < bytes + reserve && bytes > budget) {
             if (taken + bytes + reserve > max) {
                 throw full(bytes, null);
             }
-            // Most of what is in use may be garbage. Ask for a collection, but not for every segment.
-            if (taken >= collectAgainAt) {
-                System.gc();
-                collectAgainAt = taken + max / 16;
-                if (free() < bytes + reserve) {
-                    throw full(bytes, null);
-                }
+            System.gc();
+            budget = free() - reserve;
+            // Less than this, and the next collection would follow at once.
+            if (budget < Math.max(bytes, max / 64)) {
+                throw full(bytes, null);
             }
         }
+        budget -= bytes;
         taken += bytes;
     }
 
