@@ -19,7 +19,7 @@ def sender(request: pytest.FixtureRequest, compiled: Compiled) -> Iterator[tuple
     with Orchestrator() as skyway:
         left = launch_kind(skyway, compiled, "left", feature, collector, heap="1500m")
         for heap in HEAPS:
-            # A record is about 900 bytes: a third of a small heap, 18 MB of a large one.
+            # A record is about 900 bytes: a fifth of a small heap, 18 MB of a large one.
             left.build_workload("media", size=min(heap * 200, 20_000), root=f"fits {heap}")
         # 55 MB of small objects, 540 MB of large ones.
         left.build_workload("media", size=60_000, root="many objects")
