@@ -149,11 +149,10 @@ NATIVE(jlongArray, facts)(JNIEnv* env, jclass) {
     return longs(env, f, sizeof f / sizeof *f);
 }
 
-NATIVE(void, bases)(JNIEnv*, jclass, jint longArray, jint refArray, jlong objectArrayKey, jlong longArrayKey) {
+NATIVE(void, bases)(JNIEnv*, jclass, jint longArray, jint refArray, jlong objectArrayKey) {
     vm.longArrayBase = longArray;
     vm.refArrayBase = refArray;
     Reader::objectArrayKey = (uint64_t)objectArrayKey;
-    Reader::longArrayKey = (uint64_t)longArrayKey;
 }
 
 NATIVE(jlongArray, klass)(JNIEnv* env, jclass, jlong klass) {

@@ -7,14 +7,9 @@
 
 namespace skyway {
 
-uint64_t Reader::objectArrayKey, Reader::longArrayKey;
+uint64_t Reader::objectArrayKey;
 
 namespace {
-
-template <typename Slot>
-inline Address decode(Slot raw) {
-    return sizeof(Slot) == 4 ? vm.oopBase + ((Address)raw << vm.oopShift) : (Address)raw;
-}
 
 template <typename Slot>
 inline Slot encode(Address a) {

@@ -155,8 +155,8 @@ class Reader {
     }
     size_t nativeBytes() const;
 
-    // Of exports and fillers.
-    static uint64_t objectArrayKey, longArrayKey;
+    // Of exports.
+    static uint64_t objectArrayKey;
 
   private:
     struct Segment {

@@ -91,4 +91,10 @@ class Vm {
 
 extern Vm vm;
 
+// The address that a reference slot holds; not for null.
+template <typename Slot>
+inline Address decode(Slot raw) {
+    return sizeof(Slot) == 4 ? vm.oopBase + ((Address)raw << vm.oopShift) : (Address)raw;
+}
+
 }  // namespace skyway

@@ -15,11 +15,6 @@ int64_t now() {
     return t.tv_sec * 1000000000ll + t.tv_nsec;
 }
 
-template <typename Slot>
-inline Address decode(Slot raw) {
-    return sizeof(Slot) == 4 ? vm.oopBase + ((Address)raw << vm.oopShift) : (Address)raw;
-}
-
 template <KlassMode Mode>
 inline uint64_t keyOf(Address a) {
     switch (Mode) {

@@ -56,7 +56,6 @@ struct FakeVm {
         vm._heap = (Address)&collections;
         vm._collectionsOffset = 0;
         Reader::objectArrayKey = kObjects;
-        Reader::longArrayKey = kLongs;
     }
 
     enum Key : uint32_t { kNode = 1000, kBytesArray, kObjects, kLongs, kLeaf, kNodes };

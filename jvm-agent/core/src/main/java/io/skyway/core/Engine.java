@@ -26,11 +26,9 @@ public final class Engine {
     private Engine(Instrumentation instrumentation, Path library) {
         long[] facts = Native.facts();
         this.windows = Windows.forThisVm(collectorName, library);
-        this.types = new TypeTable(facts[5], (int) facts[4], instrumentation::getAllLoadedClasses);
+        this.types = new TypeTable(facts[5], instrumentation::getAllLoadedClasses);
         long objectArrayKey = Native.klass(Internals.getLong(Object[].class, facts[5]))[2];
-        long longArrayKey = Native.klass(Internals.getLong(long[].class, facts[5]))[2];
-        Native.bases(
-                Internals.arrayBase(long[].class), Internals.arrayBase(Object[].class), objectArrayKey, longArrayKey);
+        Native.bases(Internals.arrayBase(long[].class), Internals.arrayBase(Object[].class), objectArrayKey);
         this.layout = layout(facts);
         this.layoutBits =
                 ByteBuffer.wrap(HexFormat.of().parseHex(layout.fingerprint())).getLong();

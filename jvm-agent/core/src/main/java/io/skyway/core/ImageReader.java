@@ -3,7 +3,6 @@ package io.skyway.core;
 import java.lang.reflect.Array;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
-import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** Lands one image, block by block, in order. Every call comes from one thread. */
@@ -341,10 +340,5 @@ public final class ImageReader implements AutoCloseable {
             }
             NATIVE_BYTES.addAndGet(-reported);
         }
-    }
-
-    /** Names the classes that an error message is about. */
-    static String list(List<String> differences) {
-        return String.join("; ", differences);
     }
 }

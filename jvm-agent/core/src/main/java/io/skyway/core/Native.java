@@ -18,7 +18,7 @@ final class Native {
 
     static native long[] facts();
 
-    static native void bases(int longArray, int refArray, long objectArrayKey, long longArrayKey);
+    static native void bases(int longArray, int refArray, long objectArrayKey);
 
     static native long[] klass(long klass);
 

@@ -48,7 +48,6 @@ final class TypeTable {
     }
 
     private final long mirrorKlassOffset;
-    private final int lengthOffset;
     private final Map<Class<?>, Type> types = new HashMap<>();
     private final List<Type> byPlan = new ArrayList<>(List.of(new Type(null, null, null, false, List.of())));
     private final Map<Class<?>, Integer> declared = new HashMap<>();
@@ -56,9 +55,8 @@ final class TypeTable {
     final NamedObjects named;
     private TypeIds ids;
 
-    TypeTable(long mirrorKlassOffset, int lengthOffset, java.util.function.Supplier<Class<?>[]> loadedClasses) {
+    TypeTable(long mirrorKlassOffset, java.util.function.Supplier<Class<?>[]> loadedClasses) {
         this.mirrorKlassOffset = mirrorKlassOffset;
-        this.lengthOffset = lengthOffset;
         this.named = new NamedObjects(loadedClasses, this::mayBeNamed);
         this.declared.put(Object.class, 0);
     }
@@ -324,10 +322,6 @@ final class TypeTable {
             return 4;
         }
         return primitive == short.class || primitive == char.class ? 2 : 1;
-    }
-
-    int lengthOffset() {
-        return lengthOffset;
     }
 
     private static TypeDescriptor withFingerprint(TypeDescriptor d) {
