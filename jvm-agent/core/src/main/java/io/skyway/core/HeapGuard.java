@@ -6,8 +6,9 @@ import java.lang.reflect.Array;
 final class HeapGuard {
     private final Runtime runtime = Runtime.getRuntime();
     private final long max = runtime.maxMemory();
-    // What the application keeps, whatever we land.
-    private final long reserve = Math.max(max / 10, 2 << 20);
+    // What the application keeps, whatever we land. Parallel counts as free a survivor space that nobody can allocate
+    // from, and it may be a third of the young generation, so a ninth of the heap.
+    private final long reserve = Math.max(max / 5, 2 << 20);
     private long taken;
     private long budget;
 
