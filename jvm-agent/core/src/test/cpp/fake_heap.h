@@ -72,6 +72,7 @@ struct FakeVm {
         for (auto& r : refs) {
             p->references.emplace_back(r.first, r.second);
         }
+        p->ready();
         CHECK(types.plans.add(p) == p);
         CHECK(scope.bind((uint32_t)id, p));
         return p;
