@@ -14,6 +14,7 @@ import io.grpc.protobuf.services.HealthStatusManager;
 import io.skyway.agent.link.Counters;
 import io.skyway.agent.link.LinkContext;
 import io.skyway.agent.link.Links;
+import io.skyway.agent.link.Tls;
 import io.skyway.agent.registry.RegistryTypeIds;
 import io.skyway.agent.roots.Roots;
 import io.skyway.agent.start.AgentOptions;
@@ -87,8 +88,15 @@ public final class Session {
         Roots roots = new Roots(instrumentation);
         Counters counters = new Counters();
         if (engine.started()) {
-            links = new Links(
-                    new LinkContext(engine.engine(), roots, counters, threads, ticker, options.silenceMillis()));
+            links = new Links(new LinkContext(
+                    engine.engine(),
+                    roots,
+                    counters,
+                    threads,
+                    ticker,
+                    options.silenceMillis(),
+                    options.linkHost(),
+                    options.tlsDirectory() == null ? null : new Tls(options.tlsDirectory())));
         }
         AgentState state = new AgentState(instrumentation, roots, counters, links);
         QuietLog.start();
