@@ -23,22 +23,16 @@ from skyway_py.cli._output import note, step
 @click.option(
     "--tls",
     is_flag=True,
-    envvar="SKYWAY_TLS",
-    show_envvar=True,
     help="Encrypt all links with mutual TLS; makes the certificates when they are missing.",
 )
 @click.option(
     "--tls-dir",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    envvar="SKYWAY_TLS_DIR",
-    show_envvar=True,
     help="As --tls, with your own ca.pem, identity.p12 and password.",
 )
 @click.option(
     "--link-host",
     metavar="ADDRESS",
-    envvar="SKYWAY_LINK_HOST",
-    show_envvar=True,
     help="Where JVMs listen for links; another address than a loopback one needs TLS.  [default: 127.0.0.1]",
 )
 def up(tls: bool, tls_dir: Path | None, link_host: str | None) -> None:

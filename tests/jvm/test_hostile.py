@@ -98,9 +98,8 @@ def target(
         yield Target(skyway, left, right, jdk, hostile.sender_hello(left, right))
         # All attackers have hung up: no thread still waits for one of them.
         hostile.wait_for_threads(right, jdk, SERVING, 0)
-        for jvm in (left, right):
-            assert jvm.log
-            assert jvm.log.read_text() == "", "a JVM printed something"
+        assert right.log
+        assert right.log.read_text() == "", "strangers can write to the application's log"
     assert not list(directory.glob("hs_err*")), "a JVM crashed"
 
 
@@ -414,17 +413,25 @@ def test_calls_without_the_token(target: Target) -> None:
                 partial(stub.Shutdown, pb.ShutdownRequest(exit_jvm=True)),
                 partial(stub.DropRoot, pb.DropRootRequest(name="x")),
             )
-            for call in calls:
+            for refused in calls:
                 with pytest.raises(grpc.RpcError) as caught:
-                    call(metadata=metadata, timeout=hostile.PATIENCE)
+                    refused(metadata=metadata, timeout=hostile.PATIENCE)
                 assert "StatusCode.UNAUTHENTICATED" in str(caught.value)
                 assert right[0][1] not in str(caught.value)
+        call = channel.unary_unary(
+            "/skyway_py._proto.AgentControl/ListRoots", request_serializer=bytes, response_deserializer=bytes
+        )
+        for message in (b"\xff" * 100, bytes(20 << 20)):
+            with pytest.raises(grpc.RpcError, match=r"StatusCode\.(UNAUTHENTICATED|RESOURCE_EXHAUSTED)"):
+                call(message, timeout=hostile.PATIENCE)
     target.assert_sound()
 
 
 def test_calls_that_are_none_with_the_token(target: Target) -> None:
-    """Whoever knows the token can end the JVM; but not by a request that it cannot read."""
-    with rpc.loopback_channel(target.right.control_port) as channel:
+    """Whoever knows the token can end the JVM, but not by a request that it cannot read. At the other JVM: gRPC logs
+    what the orchestrator should never send.
+    """
+    with rpc.loopback_channel(target.left.control_port) as channel:
         for method, request, status in (
             ("ListRoots", b"\xff" * 100, "StatusCode.INTERNAL|StatusCode.CANCELLED|StatusCode.UNKNOWN"),
             ("ListRoots", bytes(20 << 20), "StatusCode.RESOURCE_EXHAUSTED|StatusCode.CANCELLED"),
@@ -435,7 +442,8 @@ def test_calls_that_are_none_with_the_token(target: Target) -> None:
                 f"/skyway_py._proto.AgentControl/{method}", request_serializer=bytes, response_deserializer=bytes
             )
             with pytest.raises(grpc.RpcError, match=status):
-                call(request, metadata=target.right._metadata, timeout=hostile.PATIENCE)
+                call(request, metadata=target.left._metadata, timeout=hostile.PATIENCE)
+    assert target.left.alive, target.left.quote_log()
     target.assert_sound()
 
 

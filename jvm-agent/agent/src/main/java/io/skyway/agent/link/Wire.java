@@ -28,8 +28,14 @@ interface Wire extends AutoCloseable {
 
             @Override
             public void write(ByteBuffer... from) throws IOException {
-                ByteBuffer last = from[from.length - 1];
                 // The system writes in order, but not always everything.
+                if (from.length == 1) {
+                    while (from[0].hasRemaining()) {
+                        socket.write(from[0]);
+                    }
+                    return;
+                }
+                ByteBuffer last = from[from.length - 1];
                 do {
                     socket.write(from);
                 } while (last.hasRemaining());
