@@ -73,7 +73,7 @@ class Tls:
         deleted: it signs nothing else. A directory from before is taken as it is when its certificate names all
         addresses and does not end soon, and replaced otherwise.
 
-        :param directory: its parent is there, and only this user can enter it.
+        :param directory: its parent is there, and nobody else can replace what is in that.
         :param addresses: IP addresses at which links will listen.
         :raises InvalidRequest: the directory is there, but was not made by this method.
         :raises InstallationError: keytool failed, or others have access to the files that are there.

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+import socket
 import ssl
+import subprocess
+import sys
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
 
 from skyway_py import InvalidRequest, Jvm, LinkError, Orchestrator, Tls, TransferTimeout
 from tests.jvm import hostile
-from tests.jvm.hostile import dial, read_to_end, send
+from tests.jvm.hostile import AttackedLink, dial, read_to_end, send
 from tests.jvm.jvms import FEATURES, VERIFY, Compiled, jdk_of
 
 #: Keys change after every MiB, so that each larger transfer sees it happen in the middle, in both directions.
 KEY_LIMITS = "jdk.tls.keyLimits=AES/GCM/NoPadding KeyUpdate 2^20, ChaCha20-Poly1305 KeyUpdate 2^20\n"
 LARGE = 100_000
+#: Many more than a listener looks at at a time.
+CROWD = 300
 
 
 @pytest.fixture(scope="module")
@@ -118,6 +124,20 @@ def test_older_protocols_are_refused(encrypted: Orchestrator, certificates: Tls)
     hostile.close(encrypted.jvm("right"), prepared)
 
 
+def test_a_crowd_does_not_keep_the_right_sender_out(encrypted: Orchestrator) -> None:
+    with ExitStack() as stack:
+        crowd: list[socket.socket] = []
+
+        def attack(port: int) -> None:
+            crowd.extend(stack.enter_context(closing(dial(port))) for _ in range(CROWD))
+
+        with AttackedLink(encrypted.jvm("left"), encrypted.jvm("right"), attack) as link:
+            assert link.transfer("fixture.Data#INSTANCE", "arrived", verify=True, timeout=60.0).verified
+        for connection in crowd:
+            assert read_to_end(connection) == b""
+    assert encrypted.jvm("right").drop_root("arrived")
+
+
 @pytest.mark.parametrize("feature", FEATURES)
 def test_strangers_are_refused(
     compiled: Compiled, certificates: Tls, other_certificates: Tls, tmp_path: Path, feature: int
@@ -189,3 +209,34 @@ def test_files_that_others_can_read(compiled: Compiled, certificates: Tls, tmp_p
             skyway.connect("left", "right", "tcp")
         (directory / "identity.p12").chmod(0o600)
         assert skyway.transfer("left:fixture.Data#INSTANCE", "right:x", transport="tcp", verify=True).verified
+
+
+def test_the_command_line(tmp_path: Path) -> None:
+    def skyway(*arguments: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-m", "skyway_py.cli", *arguments],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert done.returncode == 0, f"{arguments}: {done.stdout}{done.stderr}"
+        return done.stdout
+
+    skyway("up", "--tls")
+    try:
+        skyway("launch", "left", "--workload", "media", "--size", "1000")
+        skyway("launch", "right")
+        result = json.loads(
+            skyway("transfer", "left:media", "right", "--verify", "--transport", "tcp", "--format", "json")
+        )
+        assert result["transport"] == "tcp"
+        status = json.loads(skyway("status", "--format", "json"))
+        files = list(Path(status["tls"]).iterdir())
+        assert Path(status["tls"]).is_relative_to(tmp_path)
+        assert {file.name for file in files} == {"ca.pem", "identity.p12", "password", "generated.json"}
+        assert {file.stat().st_mode & 0o777 for file in files} == {0o600}
+        assert status["links"][0]["transport"] == "tcp"
+    finally:
+        skyway("down")

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 from dataclasses import asdict
 from pathlib import Path
 
@@ -230,6 +232,22 @@ def test_calls_that_never_send_their_request_take_no_thread() -> None:
     finally:
         ended.set()
         server.close()
+
+
+def test_strangers_at_the_orchestrators_port() -> None:
+    with ExitStack() as stack:
+        server = ControlServer("right")
+        stack.callback(server.close)
+        for said in (b"", b"GET / HTTP/1.1\r\n\r\n", b"PRI * HTTP/2.0\r\n", bytes(1 << 16), os.urandom(1 << 16)):
+            for _ in range(60):
+                stranger = stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=60))
+                # It may have hung up in the middle.
+                with suppress(ConnectionError):
+                    stranger.sendall(said)
+        with rpc.loopback_channel(server.port) as channel:
+            request = pb.RegisterTypesRequest(types=[descriptor("A")])
+            metadata = rpc.token_metadata("right")
+            assert list(pb_grpc.TypeRegistryStub(channel).Register(request, metadata=metadata, timeout=60).ids) == [1]
 
 
 def test_tokens_are_not_printed() -> None:

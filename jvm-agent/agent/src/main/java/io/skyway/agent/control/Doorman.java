@@ -9,6 +9,7 @@ import java.net.SocketAddress;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -54,8 +55,7 @@ final class Doorman {
         if (oldest != null) {
             hangUp(oldest);
         }
-        channel.closeFuture().addListener(done -> forget(peer, channel));
-        listener.eventLoop()
+        Future<?> limit = listener.eventLoop()
                 .schedule(
                         () -> {
                             if (forget(peer, channel)) {
@@ -64,6 +64,10 @@ final class Doorman {
                         },
                         PATIENCE_SECONDS,
                         TimeUnit.SECONDS);
+        channel.closeFuture().addListener(done -> {
+            forget(peer, channel);
+            limit.cancel(false);
+        });
     }
 
     /** At once: closing it in the ordinary way waits ten more seconds for an answer to gRPC's farewell. */

@@ -95,7 +95,10 @@ final class LinkListener implements Link {
         try {
             while (true) {
                 SocketChannel socket = server.accept();
-                lobby.enter(socket);
+                if (!lobby.enter(socket)) {
+                    Sockets.close(socket);
+                    return;
+                }
                 try {
                     context.threads().execute(() -> handshake(socket));
                 } catch (RejectedExecutionException e) {

@@ -15,6 +15,8 @@ final class Lobby implements AutoCloseable {
     /** The oldest first. */
     private final Map<AutoCloseable, Guest> guests = new LinkedHashMap<>();
 
+    private boolean closed;
+
     private static final class Guest {
         final long since = System.nanoTime();
         boolean shownOut;
@@ -29,9 +31,13 @@ final class Lobby implements AutoCloseable {
         this.graceNanos = TimeUnit.MILLISECONDS.toNanos(graceMillis);
     }
 
-    /** Waits for room, and makes some by closing the oldest guest. */
-    synchronized void enter(AutoCloseable socket) throws InterruptedException {
-        while (guests.size() >= most) {
+    /**
+     * Waits for room, and makes some by closing the oldest guest.
+     *
+     * @return false when the lobby is closed
+     */
+    synchronized boolean enter(AutoCloseable socket) throws InterruptedException {
+        while (!closed && guests.size() >= most) {
             long left = graceNanos;
             for (Map.Entry<AutoCloseable, Guest> e : guests.entrySet()) {
                 if (!e.getValue().shownOut) {
@@ -48,7 +54,11 @@ final class Lobby implements AutoCloseable {
                 wait(Math.max(1, TimeUnit.NANOSECONDS.toMillis(left)));
             }
         }
+        if (closed) {
+            return false;
+        }
         guests.put(socket, new Guest());
+        return true;
     }
 
     /** Makes room. Nothing happens when it has left before. */
@@ -62,9 +72,11 @@ final class Lobby implements AutoCloseable {
         return guests.size();
     }
 
-    /** Closes the sockets of all who are here; their threads leave. */
+    /** Closes the sockets of all who are here; their threads leave, and nobody enters any more. */
     @Override
     public synchronized void close() {
+        closed = true;
+        notifyAll();
         guests.forEach((socket, guest) -> {
             guest.shownOut = true;
             Sockets.close(socket);

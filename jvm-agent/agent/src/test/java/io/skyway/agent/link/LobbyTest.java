@@ -41,7 +41,7 @@ class LobbyTest {
         for (int i = 0; i < 10; i++) {
             Guest guest = new Guest(lobby, closed);
             guests.add(guest);
-            lobby.enter(guest);
+            assertTrue(lobby.enter(guest));
             assertTrue(lobby.size() <= 3);
         }
         assertEquals(guests.subList(0, 7), new ArrayList<>(closed));
@@ -77,7 +77,7 @@ class LobbyTest {
         }
         lobby.close();
         assertEquals(8, closed.size());
-        // Room again, once they have left.
-        lobby.enter(new Guest(lobby, closed));
+        // Also the one who waits for room.
+        assertFalse(lobby.enter(new Guest(lobby, closed)));
     }
 }
