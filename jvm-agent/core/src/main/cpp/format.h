@@ -13,6 +13,8 @@ enum class BlockKind : uint32_t { Segment = 0, Piece = 1 };
 
 constexpr uint32_t kLast = 1;   // the image's last block
 constexpr uint32_t kAlone = 2;  // with kLast: the image's only segment, which needs no exports
+// With kLast: the root is an Object[] whose element 0 is the graph's root, and the others its stand-ins.
+constexpr uint32_t kEnvelope = 4;
 
 // First thing in every block. Little-endian, as the objects themselves.
 struct BlockHeader {
@@ -57,10 +59,16 @@ struct SlotCode {
 
 // Targets: who is meant, anywhere in the image.
 //   bit 63 set    named object, by ordinal in the image
+//   bit 62 set    only in late lists: what the receiver makes of a stand-in, by its place in the envelope
 //   else          segment << 16 | unit; a large array is alone in its segment, at unit kLarge
 constexpr uint64_t kNamed = (uint64_t)1 << 63;
 constexpr uint32_t kLarge = 0xffff;
 constexpr uint64_t kNoTarget = ~(uint64_t)0;  // null, in a late list
+constexpr uint64_t kStandIn = (uint64_t)1 << 62;
+
+inline bool isStandIn(uint64_t target) {
+    return target >> 62 == 1;
+}
 
 inline uint64_t target(uint64_t segment, uint32_t unit) {
     return segment << 16 | unit;

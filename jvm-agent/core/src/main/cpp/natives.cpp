@@ -25,6 +25,7 @@ NamedObjects named;
 struct JWriter {
     Writer writer;
     jobject root = nullptr;
+    jobject standIns = nullptr;
     std::vector<void*> holders;
     JWriter(SlotPool* p, uint32_t max, uint64_t layout) : writer(p, max, layout) {}
 };
@@ -225,6 +226,18 @@ NATIVE(void, setMayBeNamed)(JNIEnv*, jclass, jint plan, jint boxWidth, jint boxO
     p->ready();
 }
 
+// Before the plan has an id.
+NATIVE(void, setTrace)(JNIEnv*, jclass, jint plan, jint backtraceAt, jint stackTraceAt) {
+    Plan* p = types.plans.byIndex((uint32_t)plan);
+    p->backtraceAt = (uint32_t)backtraceAt;
+    p->stackTraceAt = (uint32_t)stackTraceAt;
+    p->ready();
+}
+
+NATIVE(void, setArrival)(JNIEnv*, jclass, jint plan, jboolean arrival) {
+    types.plans.byIndex((uint32_t)plan)->arrival = arrival;
+}
+
 NATIVE(jint, addDeclared)(JNIEnv*, jclass) {
     return (jint)types.addDeclared();
 }
@@ -345,6 +358,7 @@ NATIVE(void, writerFree)(JNIEnv* env, jclass, jlong writer) {
         env->DeleteGlobalRef((jobject)h);
     }
     setReference(env, &w->root, nullptr);
+    setReference(env, &w->standIns, nullptr);
     delete w;
 }
 
@@ -352,6 +366,15 @@ NATIVE(void, writerBegin)(JNIEnv* env, jclass, jlong writer, jlong imageId, jobj
     JWriter* w = (JWriter*)writer;
     setReference(env, &w->root, root);
     w->writer.begin((uint64_t)imageId, w->root);
+}
+
+// Another root for the next attempt, and the objects that its elements from 1 on stand for; null: none.
+NATIVE(void, writerStandIns)(JNIEnv* env, jclass, jlong writer, jobject root, jobjectArray originals) {
+    JWriter* w = (JWriter*)writer;
+    setReference(env, &w->root, root);
+    setReference(env, &w->standIns, originals);
+    w->writer.setRoot(w->root);
+    w->writer.setStandIns(w->standIns, originals == nullptr ? 0 : (uint32_t)env->GetArrayLength(originals));
 }
 
 NATIVE(void, writerRestart)(JNIEnv*, jclass, jlong writer) {
@@ -489,6 +512,27 @@ NATIVE(jlongArray, readerStores)(JNIEnv* env, jclass, jlong reader) {
     jlongArray a = longs(env, s.data(), s.size());
     s.clear();
     return a;
+}
+
+// What it has collected since the last call, or null.
+NATIVE(jlongArray, readerStandIns)(JNIEnv* env, jclass, jlong reader) {
+    auto& s = ((JReader*)reader)->reader.standIns();
+    jlongArray a = s.empty() ? nullptr : longs(env, s.data(), s.size());
+    s.clear();
+    return a;
+}
+
+NATIVE(jlongArray, readerArrivals)(JNIEnv* env, jclass, jlong reader) {
+    auto& s = ((JReader*)reader)->reader.arrivals();
+    return s.empty() ? nullptr : longs(env, s.data(), s.size());
+}
+
+NATIVE(jlong, readerWantExports)(JNIEnv*, jclass, jlong reader) {
+    return ((JReader*)reader)->reader.wantExports();
+}
+
+NATIVE(jboolean, readerEnvelope)(JNIEnv*, jclass, jlong reader) {
+    return ((JReader*)reader)->reader.envelope();
 }
 
 NATIVE(jboolean, readerRoot)(JNIEnv* env, jclass, jlong reader, jlongArray out) {

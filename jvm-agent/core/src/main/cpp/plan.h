@@ -15,6 +15,8 @@ enum class Kind : uint8_t {
     ReferenceArray,
     Named,    // every object of the class is a named one (enum constants, Class)
     Refused,  // bound to the process
+    StandIn,  // Java makes something else of each object, which travels in its place
+    Cut,      // arrives as null
 };
 
 struct Plan;
@@ -35,6 +37,9 @@ struct Plan {
     uint8_t elementShift = 0;   // arrays: log2 of the bytes of an element
     bool quick = false;         // nothing but its bytes and its references matter: see ready()
     bool mayBeNamed = false;    // some objects of the class are named ones: look each up
+    // Exceptions: while the trace that the VM keeps is not yet in the Java field, Java must fetch it.
+    uint32_t backtraceAt = 0, stackTraceAt = 0;
+    bool arrival = false;  // receiving: Java looks at every object that has landed
     int8_t boxWidth = 0;        // boxed values: only lo..hi can be named (bytes of the value, negative: unsigned)
     uint16_t boxOffset = 0;
     int64_t boxLo = 0, boxHi = 0;
@@ -55,7 +60,7 @@ struct Plan {
     void clear(uint32_t from, uint32_t to);
     // After each change of id or names. Arrays are quick when they are not empty: only empty ones have names.
     void ready() {
-        quick = typeId != 0 && (kind == Kind::PrimitiveArray || (kind == Kind::Instance && !mayBeNamed));
+        quick = typeId != 0 && (kind == Kind::PrimitiveArray || (kind == Kind::Instance && !mayBeNamed && backtraceAt == 0));
     }
     void applyMasks(uint8_t* object) const {
         for (const Mask& m : masks) {

@@ -74,6 +74,9 @@ void Reader::reset(uint32_t attempt) {
     _objects = _lateTotal = 0;
     _segments.clear();
     _holes.clear();
+    _standIns.clear();
+    _arrivals.clear();
+    _wantExports = false;
     forgetPieces();
 }
 
@@ -113,7 +116,7 @@ Reader::Found Reader::check(const uint8_t* block, uint64_t length) {
             bad("blocks are missing or out of order", _sequence);
             return f;
         }
-        if ((_h.flags & ~(kLast | kAlone)) != 0
+        if ((_h.flags & ~(kLast | kAlone | kEnvelope)) != 0 || ((_h.flags & kEnvelope) != 0 && (_h.flags & kLast) == 0)
             || ((_h.flags & kAlone) != 0 && (_sequence != 0 || (_h.flags & kLast) == 0))
             || (_h.kind != BlockKind::Segment && _h.kind != BlockKind::Piece)) {
             bad("a block has flags of no meaning", _h.flags);
@@ -392,7 +395,7 @@ Reader::Result Reader::relocate(uint8_t* start) {
 
 const Reader::Known* Reader::known(uint32_t typeId) {
     const Plan* plan = _scope->find(typeId);
-    if (typeId == 0 || plan == nullptr || plan->kind == Kind::Named || plan->kind == Kind::Refused) {
+    if (typeId == 0 || plan == nullptr || plan->kind > Kind::ReferenceArray) {
         return nullptr;
     }
     Known& k = _known[typeId % kKnown];
@@ -403,6 +406,7 @@ const Reader::Known* Reader::known(uint32_t typeId) {
 template <typename Slot>
 Reader::Result Reader::landSegment(const uint8_t* block, uint8_t* elements) {
     _newHoles.clear();
+    _newArrivals.clear();
     _pairs.clear();
     uint8_t* start = elements + padBytes();
     uint8_t* end = start + _h.payloadBytes;
@@ -452,6 +456,9 @@ Reader::Result Reader::landSegment(const uint8_t* block, uint8_t* elements) {
         }
         writeHeader(d, plan, *(uint64_t*)d & vm.hashMask);
         plan->applyMasks(d);
+        if (plan->arrival) {
+            _newArrivals.push_back(n);
+        }
         uint64_t u = (uint64_t)(d - start) / 8;
         s.bits[u >> 6] |= 1ull << (u & 63);
         if (plan->kind != Kind::PrimitiveArray && !plan->references.empty()) {
@@ -465,6 +472,9 @@ Reader::Result Reader::landSegment(const uint8_t* block, uint8_t* elements) {
     }
     if (n != _h.objects) {
         return bad("a segment holds other objects than it says", n);
+    }
+    if (alone && !_newArrivals.empty()) {
+        return kExports;
     }
     uint32_t before = 0;
     for (size_t w = 0; w < s.bits.size(); w++) {
@@ -520,6 +530,9 @@ Reader::Result Reader::land(const uint8_t* block, uint8_t* elements) {
         if (_h.segment >= _segments.size()) {
             _segments.resize(_h.segment + 1);
         }
+        for (uint32_t n : _newArrivals) {
+            _arrivals.push_back((int64_t)(_h.segment << 32 | n));
+        }
         _landing.landed = true;
         _objects += _h.objects;
         std::swap(_segments[_h.segment], _landing);
@@ -544,7 +557,7 @@ Reader::Result Reader::lateSlots(const uint8_t* block) {
             return bad("a late reference belongs to no segment", number);
         }
         Address to = 0;
-        if (t != kNoTarget) {
+        if (t != kNoTarget && !isStandIn(t)) {
             to = resolve<Slot>(t, vm.collections());
             if (to == 0) {
                 return bad("a late reference names no object that has arrived", t);
@@ -571,6 +584,11 @@ Reader::Result Reader::lateSlots(const uint8_t* block) {
             ordinal = s->ordinal(first);
             holder = element<Slot>(in, ordinal);
             offset = at - (first - 1) * 8;
+        }
+        if (isStandIn(t)) {
+            _standIns.insert(_standIns.end(), {(int64_t)number, (int64_t)ordinal, s->large ? -1 : (int64_t)offset,
+                                               (int64_t)declared, (int64_t)(t & ~kStandIn)});
+            continue;
         }
         if (to == 0) {
             continue;
@@ -675,8 +693,13 @@ Reader::Result Reader::root(int64_t* number, int64_t* ordinal) {
     return kOk;
 }
 
+int64_t Reader::wantExports() {
+    _wantExports = true;
+    return (int64_t)(padBytes() + _h.payloadBytes + exportsBytes(_h.objects)) / 8;
+}
+
 size_t Reader::nativeBytes() const {
-    size_t n = _holes.bytes();
+    size_t n = _holes.bytes() + (_standIns.capacity() + _arrivals.capacity()) * 8;
     for (auto& s : _segments) {
         n += s.bits.size() * 8 + s.rank.size() * 4 + sizeof s;
     }

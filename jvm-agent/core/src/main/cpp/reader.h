@@ -93,6 +93,7 @@ class Reader {
         kPairs = 2,     // Java must say which of pairs() are assignable, then the same again
         kBad = 3,       // error() says why
         kAgain = 4,     // there is more to do; the window has been open long enough
+        kExports = 5,   // this image's only segment needs exports: allocate again, wantExports() bytes
     };
 
     Reader(Scope* scope, uint64_t imageId, uint64_t layout) : _scope(scope), _imageId(imageId), _layout(layout) {}
@@ -128,6 +129,20 @@ class Reader {
     std::vector<int64_t>& javaStores() {
         return _javaStores;
     }
+    // Late references to what Java makes of a stand-in: groups of five (segment, ordinal or element, byte offset or -1,
+    // index of the declared class, place in the envelope).
+    std::vector<int64_t>& standIns() {
+        return _standIns;
+    }
+    // Objects that Java must look at, in the order of the image: segment << 32 | ordinal.
+    std::vector<int64_t>& arrivals() {
+        return _arrivals;
+    }
+    // After kExports: words of the chunk that it takes.
+    int64_t wantExports();
+    bool envelope() const {
+        return (_h.flags & kEnvelope) != 0;
+    }
     std::vector<uint64_t>& pairs() {
         return _pairs;
     }
@@ -140,7 +155,7 @@ class Reader {
         _holder = holder;
     }
     bool alone() const {
-        return (_h.flags & kAlone) != 0;
+        return (_h.flags & kAlone) != 0 && !_wantExports;
     }
     // After the last block: where the root is (segment or -1 for named; ordinal).
     Result root(int64_t* segment, int64_t* ordinal);
@@ -235,7 +250,9 @@ class Reader {
     Holes _holes;
     std::vector<uint32_t> _missing;
     std::vector<uint64_t> _pairs;
-    std::vector<int64_t> _javaStores;
+    std::vector<int64_t> _javaStores, _standIns, _arrivals;
+    std::vector<uint32_t> _newArrivals;  // ordinals in the segment in hand
+    bool _wantExports = false;
     // Objects of the segment in hand that have references.
     struct Holder {
         const Plan* plan;

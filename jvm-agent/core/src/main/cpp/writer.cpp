@@ -383,7 +383,7 @@ void Writer::closeSegment(bool last) {
     h.payloadBytes = (uint64_t)_used;
     h.objects = _segmentObjects;
     if (last) {
-        h.flags = kLast | (_sequence == 0 ? kAlone : 0);
+        h.flags = kLast | (_sequence == 0 && _late.empty() ? kAlone : 0) | (_standInCount != 0 ? kEnvelope : 0);
         h.root = _rootTarget;
         h.totalObjects = (uint64_t)_objects;
     }
@@ -615,6 +615,13 @@ uint64_t Writer::copy(Address a, Plan* plan, uint64_t length, uint64_t bytes) {
     return fill<Slot, Mode>(near(), a, plan, length, bytes);
 }
 
+template <typename Slot>
+bool Writer::traceIsFetched(Address a, const Plan* plan) const {
+    Slot backtrace = *(const Slot*)(a + plan->backtraceAt), trace = *(const Slot*)(a + plan->stackTraceAt);
+    // The marker that it was not fetched is a constant of the platform: the empty array that has a name.
+    return backtrace == 0 || (trace != 0 && _named.find(decode<Slot>(trace)) < 0);
+}
+
 // The way of nearly all objects, in one piece: new, of a class without peculiarities, with room in the open segment.
 // Everything else goes by meet().
 template <typename Slot, KlassMode Mode>
@@ -696,12 +703,26 @@ uint64_t Writer::meet(Address a) {
     }
     uint64_t length = 0;
     switch (plan->kind) {
+        case Kind::Cut:
+            return kNoTarget;
+        case Kind::StandIn: {
+            int64_t i = _standInCount != 0 ? _standIns.find(a) : -1;
+            if (i > 0) {
+                return kStandIn | (uint64_t)i;
+            }
+        }
+            [[fallthrough]];
         case Kind::Named:  // one that Java has not named yet
         case Kind::Refused:
             seenPut(a, target(0, 1));  // reported once; nothing of this attempt is used
             report(a);
             return kNoTarget;
         case Kind::Instance:
+            if (plan->backtraceAt != 0 && !traceIsFetched<Slot>(a, plan)) {
+                seenPut(a, target(0, 1));
+                report(a);
+                return kNoTarget;
+            }
             if (plan->bytes > _largeBytes) {
                 _trouble = kTooLarge;
                 report(a);
@@ -726,7 +747,7 @@ uint64_t Writer::meet(Address a) {
 
 // A large array is landed when its last piece has come: until then, references to it wait.
 uint64_t Writer::settleLarge(uint64_t t, uint64_t lateSlot) {
-    if ((t & kNamed) != 0) {
+    if ((t & (kNamed | kStandIn)) != 0) {
         return t;
     }
     Large* l = large(segmentOf(t));
@@ -762,6 +783,15 @@ void Writer::scanInstance(const Near& n, const Entry e) {
                 continue;
             }
             uint64_t t = settle(discover<Slot, Mode>(n, n.decode(raw)), lateSlotOf(e.target, refs[i].offset));
+            if (isStandIn(t) && _scan.at != nullptr) {
+                *slot = SlotCode<Slot>::kHole;
+                addLate(lateSlotOf(e.target, refs[i].offset), t);
+                if (_scan.at == nullptr) {
+                    i++;
+                    break;
+                }
+                continue;
+            }
             // No more `at`: the segment was closed while the child was copied.
             if (_scan.at == nullptr || !store<Slot>(slot, t)) {
                 addLate(lateSlotOf(e.target, refs[i].offset), t);
@@ -800,7 +830,10 @@ void Writer::scanArray(const Near& n, size_t at) {
         Slot raw = open ? *slot : *((Slot*)(source + base) + i);
         _stack[at].index = i;  // closing the segment makes holes from here on
         uint64_t r = raw == 0 ? kNoTarget : settle(discover<Slot, Mode>(n, n.decode(raw)), late);
-        if (open ? segmentOf(t) != _segment || !store<Slot>(slot, r) : true) {
+        if (open && isStandIn(r) && segmentOf(t) == _segment) {
+            *slot = SlotCode<Slot>::kHole;
+            addLate(late, r);
+        } else if (open ? segmentOf(t) != _segment || !store<Slot>(slot, r) : true) {
             addLate(late, r);
         }
         _stack[at].index = ++i;
@@ -828,6 +861,11 @@ void Writer::scanLarge(const Near& n, size_t at) {
                     return;  // a large array just met: complete it first, then look at this element again
                 }
                 t = settle(t, lateSlot(l.segment, (uint32_t)l.done));
+                if (isStandIn(t)) {
+                    l.standIns.push_back(lateSlot(l.segment, (uint32_t)l.done));
+                    l.standIns.push_back(t);
+                    t = kNoTarget;
+                }
             }
             addToPiece(l, t == kWaiting ? kNoTarget : t);
         }
@@ -842,6 +880,10 @@ void Writer::scanLarge(const Near& n, size_t at) {
             addLate(slot, target(l.segment, kLarge));
         }
         std::vector<uint64_t>().swap(l.waiting);
+        for (size_t i = 0; i < l.standIns.size(); i += 2) {
+            addLate(l.standIns[i], l.standIns[i + 1]);
+        }
+        std::vector<uint64_t>().swap(l.standIns);
     } else if (l.done == l.length && _stack.size() == at + 1 && _trouble != kDone) {
         _stack.pop();
     }
@@ -986,6 +1028,9 @@ Writer::Result Writer::step(int64_t budgetNanos, bool last) {
     }
     if (_namedHandle != nullptr) {
         _named.refresh(_namedHandle, _namedCount);
+    }
+    if (_standInCount != 0) {
+        _standIns.refresh(_standInHandle, _standInCount);
     }
     int64_t deadline = budgetNanos == 0 ? 0 : now() + budgetNanos;
     Result r;

@@ -22,6 +22,9 @@ class NamedTable {
   public:
     // In a window.
     void refresh(void* arrayHandle, uint32_t count);
+    void forget() {
+        _count = 0;
+    }
     // Index in Java's array, or -1.
     int64_t find(Address a) const {
         if (_cells.empty()) {
@@ -78,6 +81,16 @@ class Writer {
     void restart();
     // Names of named objects, by index in Java's array; kept by Java for the writer's life.
     void setNamed(void* arrayHandle, uint32_t count, const char* const* names, const uint16_t* lengths);
+    // Outside of windows, before an attempt.
+    void setRoot(void* rootHandle) {
+        _root = rootHandle;
+    }
+    // Objects that have a stand-in in this image, in Java's array at 1, 2, ...; the root is the envelope then.
+    void setStandIns(void* arrayHandle, uint32_t count) {
+        _standInHandle = arrayHandle;
+        _standInCount = count;
+        _standIns.forget();
+    }
     void setHolders(void* const* slots, uint32_t count);
 
     // In a window. A budget of 0 means no limit; `last` lets the pool grow instead of waiting for slots.
@@ -192,6 +205,7 @@ class Writer {
         int64_t slot = -1;  // reference arrays: the piece being filled
         uint64_t pieceElements = 0;
         std::vector<uint64_t> waiting;  // late slots that name this array
+        std::vector<uint64_t> standIns;  // reference arrays: pairs of late slot and target
     };
     struct Scan {  // the object whose slots are being filled; only meaningful while it is in the open segment
         uint8_t* at = nullptr;
@@ -268,6 +282,8 @@ class Writer {
     bool spill();
 
     uint64_t namedTarget(Address a, uint32_t index);
+    template <typename Slot>
+    bool traceIsFetched(Address a, const Plan* plan) const;
     void report(Address a);
     void push(Address source, uint64_t t, Plan* plan, uint64_t index);
     void useType(const Plan* plan);
@@ -340,7 +356,9 @@ class Writer {
     std::vector<std::pair<uint32_t, uint32_t>> _namedUse;  // by index: attempt, ordinal
     SmallSeen _smallSeen;
 
-    NamedTable _named;
+    NamedTable _named, _standIns;
+    void* _standInHandle = nullptr;
+    uint32_t _standInCount = 0;
     void* _namedHandle = nullptr;
     uint32_t _namedCount = 0;
     const char* const* _names = nullptr;

@@ -1,6 +1,9 @@
 package io.skyway.api;
 
 import io.skyway.api.internal.Names;
+import io.skyway.api.internal.Rules;
+import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.TimeoutException;
@@ -80,6 +83,53 @@ public final class Skyway {
      */
     public static Object take(String name, Duration timeout) throws InterruptedException, TimeoutException {
         return Names.take(name, timeout);
+    }
+
+    /**
+     * Leaves a field behind: from now on, objects that this JVM sends arrive with null in it, or zero. For the one stray
+     * field that drags the whole program into a graph. The objects here keep their values.
+     *
+     * @param declaring the class that declares the field; objects of its subclasses are sent so too
+     * @throws IllegalArgumentException if the class declares no such instance field
+     */
+    public static void cut(Class<?> declaring, String field) {
+        Field f;
+        try {
+            f = declaring.getDeclaredField(field);
+        } catch (NoSuchFieldException e) {
+            throw new IllegalArgumentException(declaring.getName() + " declares no field \"" + field + "\"", e);
+        }
+        if (Modifier.isStatic(f.getModifiers())) {
+            throw new IllegalArgumentException(
+                    declaring.getName() + "." + field + " is static: static fields are not sent anyway");
+        }
+        Rules.say(listener -> listener.cut(declaring, field));
+    }
+
+    /**
+     * Leaves objects of a class behind: from now on, references to them and to objects of subclasses arrive as null when
+     * this JVM sends a graph.
+     */
+    public static void cut(Class<?> type) {
+        Objects.requireNonNull(type, "type");
+        Rules.say(listener -> listener.cut(type));
+    }
+
+    /**
+     * Brings arriving objects up to date with this process: a container of another library that is ordered by identity
+     * hashes can be rebuilt, a clock or a counter set, a transient cache filled.
+     *
+     * <p>The function runs for every object of the class or a subclass, on the receiving thread, when the whole graph has
+     * arrived and before anyone can see it; objects deeper in the graph mostly come first. When it throws, the transfer
+     * fails on both sides and the graph is dropped. Several functions for one class run in the order of their
+     * registration.
+     *
+     * @param type class or interface of the objects
+     */
+    public static <T> void onArrival(Class<T> type, Consumer<? super T> update) {
+        Objects.requireNonNull(type, "type");
+        Objects.requireNonNull(update, "update");
+        Rules.say(listener -> listener.onArrival(type, o -> update.accept(type.cast(o))));
     }
 
     /** The root of the graph that arrived under a name, or null. It stays there. */

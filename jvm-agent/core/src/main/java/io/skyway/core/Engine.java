@@ -100,6 +100,11 @@ public final class Engine {
         return new Layout(print, Map.copyOf(e), (int) Math.max(most & ~7, LEAST_SEGMENT_BYTES));
     }
 
+    /** What the application says about its classes. */
+    public FidelityRules rules() {
+        return types.rules;
+    }
+
     /** Where global type ids come from; not while transfers run. */
     public void useTypes(TypeIds ids) {
         synchronized (scopes) {

@@ -34,10 +34,15 @@ final class GraphPaths {
                 Object o = level.get(i);
                 Step step = steps.get(i);
                 TypeTable.Type t = types.type(o.getClass());
+                if (types.named.contains(o)) {
+                    continue;
+                }
                 if (t.refusal != null || o instanceof Class<?> c && c.isHidden()) {
                     String why =
                             t.refusal != null ? t.refusal : "it is a hidden class, which exists only in its process";
                     out.add(new Refusal(path(step), o.getClass().getName(), why));
+                } else if (t.standIn) {
+                    visit(StandIns.make(o), new Step(step, "(serial form)"), seen, next, nextSteps);
                 } else if (o instanceof Object[] a) {
                     for (int k = 0; k < a.length; k++) {
                         visit(a[k], new Step(step, k), seen, next, nextSteps);

@@ -2,7 +2,11 @@ package io.skyway.core;
 
 import java.lang.reflect.Array;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** Lands one image, block by block, in order. Every call comes from one thread. */
@@ -12,6 +16,7 @@ public final class ImageReader implements AutoCloseable {
     private static final int NOT_YOUNG = 1;
     private static final int PAIRS = 2;
     private static final int AGAIN = 4;
+    private static final int EXPORTS = 5;
 
     // Fields of Reader::Found.
     private static final int RESULT = 0;
@@ -50,6 +55,9 @@ public final class ImageReader implements AutoCloseable {
     private int nameCount;
     private boolean handlesStale = true;
     private boolean complete;
+    // Whether a named object has a hash that is this process's own.
+    private boolean ownHashes;
+    private final List<long[]> standInStores = new ArrayList<>();
     private Object alone;
     private long imageBytes;
     private long segments;
@@ -99,6 +107,8 @@ public final class ImageReader implements AutoCloseable {
             Arrays.fill(spine, null);
             Arrays.fill(names, null);
             nameCount = 0;
+            ownHashes = false;
+            standInStores.clear();
             imageBytes = 0;
             segments = 0;
             guard.restart();
@@ -133,6 +143,7 @@ public final class ImageReader implements AutoCloseable {
 
     private void segment(long block, int segment) {
         int words = (int) found[CHUNK_WORDS];
+        boolean single = (found[FLAGS] & ALONE) != 0;
         long[] chunk = guard.allocate(words);
         for (int tries = 1; ; ) {
             int r = engine.windows.run(Native.LAND, reader, block, 0, chunk, timing);
@@ -141,6 +152,9 @@ public final class ImageReader implements AutoCloseable {
             }
             if (r == PAIRS) {
                 answerPairs();
+            } else if (r == EXPORTS) {
+                words = (int) Native.readerWantExports(reader);
+                single = false;
             } else if (r == NOT_YOUNG) {
                 // A collection came between the allocation and the window.
                 chunksRetried++;
@@ -154,7 +168,7 @@ public final class ImageReader implements AutoCloseable {
             chunk = guard.allocate(words);
         }
         segments++;
-        if ((found[FLAGS] & ALONE) != 0) {
+        if (single) {
             alone = Native.readerHolder(reader);
         } else {
             spine[segment] = Native.readerHolder(reader);
@@ -168,6 +182,10 @@ public final class ImageReader implements AutoCloseable {
         for (; ; ) {
             int r = engine.windows.run(Native.LATE, reader, block, 0, pin, timing);
             javaStores();
+            long[] later = Native.readerStandIns(reader);
+            if (later != null) {
+                standInStores.add(later);
+            }
             if (r == OK) {
                 return;
             }
@@ -273,6 +291,7 @@ public final class ImageReader implements AutoCloseable {
             }
             String name = new String(text, at + 2, n, StandardCharsets.UTF_8);
             names[nameCount++] = scope.named(name, options);
+            ownHashes |= HashRepair.isOwn(names[nameCount - 1]);
             at += 2 + n;
         }
     }
@@ -311,8 +330,81 @@ public final class ImageReader implements AutoCloseable {
             Object in = spine[(int) root[0]];
             o = root[1] < 0 ? in : ((Object[]) in)[(int) root[1]];
         }
+        o = resolveStandIns(o);
+        arrived();
         nanos += System.nanoTime() - start;
         return o;
+    }
+
+    /** Makes what the stand-ins stand for, and stores it where the graph refers to it. @return the graph's root */
+    private Object resolveStandIns(Object root) {
+        if (!Native.readerEnvelope(reader)) {
+            if (!standInStores.isEmpty()) {
+                throw new SkywayException(SkywayException.Kind.BAD_IMAGE, "the image has no stand-ins, but refers to some");
+            }
+            return root;
+        }
+        if (root == null || root.getClass() != Object[].class) {
+            throw new SkywayException(SkywayException.Kind.BAD_IMAGE, "the image's envelope is none");
+        }
+        Object[] envelope = (Object[]) root;
+        Map<Integer, List<long[]>> stores = new HashMap<>();
+        for (long[] s : standInStores) {
+            for (int i = 0; i < s.length; i += 5) {
+                stores.computeIfAbsent((int) s[i + 4], k -> new ArrayList<>()).add(Arrays.copyOfRange(s, i, i + 5));
+            }
+        }
+        ownHashes = true;
+        // What was met later may be part of what was met earlier.
+        for (int place = envelope.length - 1; place > 0; place--) {
+            Object o = StandIns.resolve(envelope[place], scope.loader());
+            for (long[] s : stores.getOrDefault(place, List.of())) {
+                storeMade(s, o);
+            }
+            stores.remove(place);
+        }
+        if (envelope.length == 0 || !stores.isEmpty()) {
+            throw new SkywayException(SkywayException.Kind.BAD_IMAGE, "the image's envelope lacks stand-ins");
+        }
+        return envelope[0];
+    }
+
+    private void storeMade(long[] s, Object value) {
+        Class<?> declared = engine.types.declaredClass((int) s[3]);
+        if (value != null && !declared.isInstance(value)) {
+            throw new SkywayException(
+                    SkywayException.Kind.BAD_IMAGE,
+                    "an object of " + value.getClass().getName() + " was made on arrival for a field of type "
+                            + declared.getName());
+        }
+        Object[] holder = (Object[]) spine[(int) s[0]];
+        if (s[2] < 0) {
+            holder[(int) s[1]] = value;
+        } else {
+            Internals.putReference(holder[(int) s[1]], s[2], value);
+        }
+    }
+
+    /** Hash tables that go by this process's hashes are rebuilt; then the application's hooks run. */
+    private void arrived() {
+        long[] places = Native.readerArrivals(reader);
+        if (places == null) {
+            return;
+        }
+        // The image goes from the root down: what is inside of a table comes after it, and must be right before it.
+        for (int i = places.length - 1; i >= 0; i--) {
+            Object o = arrival(places[i]);
+            if (HashRepair.handles(o.getClass()) && (ownHashes || HashRepair.isSalted(o.getClass()))) {
+                HashRepair.repair(o);
+            }
+        }
+        for (int i = places.length - 1; i >= 0; i--) {
+            engine.types.rules.arrived(arrival(places[i]));
+        }
+    }
+
+    private Object arrival(long place) {
+        return ((Object[]) spine[(int) (place >>> 32)])[(int) place];
     }
 
     public LandReport report() {

@@ -1,6 +1,9 @@
 package io.skyway.core;
 
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -34,6 +37,7 @@ public final class ImageWriter implements AutoCloseable {
     private long imageId;
     private long writer;
     private long reported;
+    private boolean hadStandIns;
 
     ImageWriter(Engine engine, SlotPool pool, WriterOptions options) {
         this.engine = engine;
@@ -67,6 +71,12 @@ public final class ImageWriter implements AutoCloseable {
         long start = System.nanoTime();
         long waited = 0;
         int restarts = 0;
+        StandIns standIns = new StandIns(root);
+        Set<Object> traced = Collections.newSetFromMap(new IdentityHashMap<>());
+        if (hadStandIns) {
+            Native.writerStandIns(writer, root, null);
+            hadStandIns = false;
+        }
         Native.writerBegin(writer, imageId, root);
         Native.writerNamed(writer);
         try {
@@ -92,9 +102,13 @@ public final class ImageWriter implements AutoCloseable {
                         restart();
                         break;
                     case STOPPED: {
-                        List<Object> refused = engine.types.learn(Native.writerFound(writer));
+                        List<Object> refused = engine.types.learn(Native.writerFound(writer), standIns, traced);
                         if (!refused.isEmpty()) {
                             throw refused(root, refused);
+                        }
+                        if (!standIns.isEmpty()) {
+                            hadStandIns = true;
+                            Native.writerStandIns(writer, standIns.envelope(), standIns.originals());
                         }
                         restart();
                         break;

@@ -4,6 +4,7 @@ import java.lang.instrument.Instrumentation;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
+import java.lang.invoke.SerializedLambda;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.util.Map;
@@ -28,6 +29,11 @@ final class Internals {
     private static final MethodHandle COPY;
     private static final MethodHandle UNINITIALIZED;
     private static final MethodHandle FIELDS;
+    private static final MethodHandle ALLOCATE_INSTANCE;
+    private static final MethodHandle PUT_BYTE;
+    private static final MethodHandle PUT_SHORT;
+    private static final MethodHandle PUT_INT;
+    private static final MethodHandle PUT_LONG;
 
     static {
         try {
@@ -57,6 +63,11 @@ final class Internals {
                     Object.class,
                     long.class,
                     long.class);
+            ALLOCATE_INSTANCE = find(lookup, type, unsafe, "allocateInstance", Object.class, Class.class);
+            PUT_BYTE = find(lookup, type, unsafe, "putByte", void.class, Object.class, long.class, byte.class);
+            PUT_SHORT = find(lookup, type, unsafe, "putShort", void.class, Object.class, long.class, short.class);
+            PUT_INT = find(lookup, type, unsafe, "putInt", void.class, Object.class, long.class, int.class);
+            PUT_LONG = find(lookup, type, unsafe, "putLong", void.class, Object.class, long.class, long.class);
             UNINITIALIZED = find(lookup, type, unsafe, "shouldBeInitialized", boolean.class, Class.class);
             Method fields = Class.class.getDeclaredMethod("getDeclaredFields0", boolean.class);
             fields.setAccessible(true);
@@ -81,7 +92,13 @@ final class Internals {
                     Object.class.getModule(),
                     Set.of(),
                     Map.of("jdk.internal.misc", to),
-                    Map.of("java.lang", to, "jdk.internal.misc", to),
+                    Map.of(
+                            "java.lang", to,
+                            "java.lang.invoke", to,
+                            "java.util", to,
+                            "java.util.concurrent", to,
+                            "java.util.function", to,
+                            "jdk.internal.misc", to),
                     Set.of(),
                     Map.of());
         }
@@ -99,6 +116,63 @@ final class Internals {
         return lookup.unreflect(type.getMethod(name, as.parameterArray()))
                 .bindTo(unsafe)
                 .asType(as);
+    }
+
+    /** An object without a constructor having run. */
+    static Object allocate(Class<?> c) {
+        try {
+            return (Object) ALLOCATE_INSTANCE.invokeExact(c);
+        } catch (Throwable t) {
+            throw never(t);
+        }
+    }
+
+    /** Sets an instance field, final ones and those of records too. @throws ClassCastException for a value of another type */
+    static void setField(Field f, Object o, Object value) {
+        long offset = offsetOf(f);
+        Class<?> type = f.getType();
+        try {
+            if (!type.isPrimitive()) {
+                PUT_REFERENCE.invokeExact(o, offset, (Object) type.cast(value));
+            } else if (type == boolean.class) {
+                PUT_BYTE.invokeExact(o, offset, (byte) ((boolean) (Boolean) value ? 1 : 0));
+            } else if (type == byte.class) {
+                PUT_BYTE.invokeExact(o, offset, (byte) (Byte) value);
+            } else if (type == char.class) {
+                PUT_SHORT.invokeExact(o, offset, (short) (char) (Character) value);
+            } else if (type == short.class) {
+                PUT_SHORT.invokeExact(o, offset, (short) (Short) value);
+            } else if (type == int.class) {
+                PUT_INT.invokeExact(o, offset, (int) (Integer) value);
+            } else if (type == float.class) {
+                PUT_INT.invokeExact(o, offset, Float.floatToRawIntBits((Float) value));
+            } else if (type == long.class) {
+                PUT_LONG.invokeExact(o, offset, (long) (Long) value);
+            } else {
+                PUT_LONG.invokeExact(o, offset, Double.doubleToRawLongBits((Double) value));
+            }
+        } catch (Throwable t) {
+            throw never(t);
+        }
+    }
+
+    /** Has the VM's trace of an exception put into its Java field, whatever its class makes of getStackTrace. */
+    static void fetchStackTrace(Throwable e) {
+        try {
+            Method m = Throwable.class.getDeclaredMethod("getOurStackTrace");
+            m.setAccessible(true);
+            m.invoke(e);
+        } catch (ReflectiveOperationException x) {
+            throw new SkywayException(
+                    SkywayException.Kind.ENGINE_REFUSED, "this JDK keeps stack traces in another way: " + x, x);
+        }
+    }
+
+    /** The lambda that a serial form describes: its capturing class makes it. */
+    static Object readLambda(SerializedLambda form) throws ReflectiveOperationException {
+        Method m = SerializedLambda.class.getDeclaredMethod("readResolve");
+        m.setAccessible(true);
+        return m.invoke(form);
     }
 
     private static AssertionError never(Throwable t) {

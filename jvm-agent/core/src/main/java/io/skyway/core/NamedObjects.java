@@ -18,7 +18,7 @@ import java.util.function.Supplier;
 
 /**
  * Objects with a fixed identity: they travel as names and are looked up on arrival. Enum constants, {@code Class}
- * objects, values of static final fields of platform classes, cached boxed values.
+ * objects, values of static final fields of platform classes, an application's singletons, cached boxed values.
  *
  * <p>Names: {@code enum:CLASS#CONSTANT}, {@code class:CLASS}, {@code static:CLASS#FIELD}, {@code box:CLASS#VALUE}.
  */
@@ -39,6 +39,10 @@ final class NamedObjects {
     NamedObjects(Supplier<Class<?>[]> loadedClasses, Consumer<Class<?>> onNamedClass) {
         this.loadedClasses = loadedClasses;
         this.onNamedClass = onNamedClass;
+    }
+
+    boolean contains(Object o) {
+        return names.containsKey(o);
     }
 
     boolean isNamedClass(Class<?> c) {
@@ -104,6 +108,31 @@ final class NamedObjects {
                 || v instanceof Boolean
                 || v instanceof Character
                 || Policy.isEnumConstant(v.getClass()));
+    }
+
+    /**
+     * Names of the objects that an application's class holds of itself in static final fields: singletons and the like,
+     * which exist once in a process.
+     */
+    void singletons(Class<?> c) {
+        if (Policy.isPlatform(c) || c.isArray() || c.isHidden() || !scanned.add(c)) {
+            return;
+        }
+        Field[] fields;
+        try {
+            fields = Internals.fieldsOf(c);
+        } catch (LinkageError e) {
+            return;
+        }
+        for (Field f : fields) {
+            if (isConstant(f) && f.getType() == c && Internals.isInitialized(c)) {
+                Object v = Internals.staticValue(f);
+                if (v != null && v.getClass() == c) {
+                    put(v, "static:" + c.getName() + "#" + f.getName());
+                }
+            }
+        }
+        flush();
     }
 
     private void boxes() {
@@ -226,11 +255,16 @@ final class NamedObjects {
                     break;
                 }
                 case "static": {
-                    Class<?> c = Class.forName(className, true, ClassLoader.getPlatformClassLoader());
+                    Class<?> found = Class.forName(className, false, loader);
+                    boolean platform = Policy.isPlatform(found);
+                    if (!platform) {
+                        allowed.accept(className);
+                    }
+                    Class<?> c = Class.forName(className, true, found.getClassLoader());
                     for (Field f : Internals.fieldsOf(c)) {
-                        if (f.getName().equals(member) && isConstant(f)) {
+                        if (f.getName().equals(member) && isConstant(f) && (platform || f.getType() == c)) {
                             Object v = Internals.staticValue(f);
-                            if (v != null && travelsByName(v)) {
+                            if (v != null && (platform ? travelsByName(v) : v.getClass() == c)) {
                                 return v;
                             }
                         }

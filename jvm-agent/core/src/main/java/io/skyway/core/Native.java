@@ -40,6 +40,10 @@ final class Native {
 
     static native void setMayBeNamed(int plan, int boxWidth, int boxOffset, long lo, long hi);
 
+    static native void setTrace(int plan, int backtraceAt, int stackTraceAt);
+
+    static native void setArrival(int plan, boolean arrival);
+
     static native int addDeclared();
 
     static native boolean setAssignable(int declared, int plan, boolean yes);
@@ -75,6 +79,8 @@ final class Native {
     static native void writerFree(long writer);
 
     static native void writerBegin(long writer, long imageId, Object root);
+
+    static native void writerStandIns(long writer, Object root, Object[] originals);
 
     static native void writerRestart(long writer);
 
@@ -117,6 +123,14 @@ final class Native {
     static native long[] readerPairs(long reader);
 
     static native long[] readerStores(long reader);
+
+    static native long[] readerStandIns(long reader);
+
+    static native long[] readerArrivals(long reader);
+
+    static native long readerWantExports(long reader);
+
+    static native boolean readerEnvelope(long reader);
 
     static native boolean readerRoot(long reader, long[] out);
 

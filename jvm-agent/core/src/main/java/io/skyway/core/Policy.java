@@ -11,7 +11,6 @@ final class Policy {
     private static final List<Bound> BOUND = List.of(
             new Bound("java.lang.Thread", "a thread belongs to its process"),
             new Bound("java.lang.ThreadGroup", "a thread group belongs to its process"),
-            new Bound("java.lang.ThreadLocal", "its values live in the threads of its process"),
             new Bound("java.lang.ClassLoader", "a class loader belongs to its process"),
             new Bound("java.lang.Module", "a module belongs to its process"),
             new Bound("java.lang.ModuleLayer", "a module layer belongs to its process"),
@@ -21,8 +20,6 @@ final class Policy {
             new Bound("java.lang.ref.Reference", "the collector of its process looks after it"),
             new Bound("java.lang.ref.Cleaner", "its thread lives in its process"),
             new Bound("java.lang.ref.Cleaner$Cleanable", "it is registered with a thread of its process"),
-            new Bound("java.lang.Throwable", "its stack trace lives in the VM of its process"),
-            new Bound("java.lang.StackTraceElement", "its class loader's data live in the VM of its process"),
             new Bound("java.lang.invoke.MethodHandle", "it is linked to code of its process"),
             new Bound("java.lang.invoke.VarHandle", "it is linked to code of its process"),
             new Bound("java.lang.invoke.CallSite", "it is linked to code of its process"),
@@ -31,7 +28,6 @@ final class Policy {
             new Bound("java.lang.invoke.MethodHandles$Lookup", "it is linked to code of its process"),
             new Bound("java.lang.reflect.AccessibleObject", "it is linked to code of its process"),
             new Bound("java.lang.reflect.RecordComponent", "it is linked to code of its process"),
-            new Bound("java.lang.reflect.Proxy", "its class exists only in its process"),
             new Bound("java.nio.MappedByteBuffer", "its bytes lie outside of the heap"),
             new Bound("java.nio.channels.Channel", "it holds an open file or socket"),
             new Bound("java.nio.channels.Selector", "it holds open sockets"),
@@ -61,7 +57,10 @@ final class Policy {
             return null;
         }
         if (c.isHidden()) {
-            return "its class is hidden and exists only in its process (a lambda, or a class made at run time)";
+            return StandIns.isLambda(c)
+                    ? "it is a lambda whose interface is not Serializable, so that nobody can say what it is; make the"
+                            + " interface Serializable"
+                    : "its class is hidden and exists only in its process";
         }
         for (Class<?> k = c; k != null; k = k.getSuperclass()) {
             String why = bound(k);
@@ -71,9 +70,6 @@ final class Policy {
             if (k != Object.class && hasFinalizer(k)) {
                 return "it has a finalizer (" + k.getName() + ".finalize), which a copy would never run";
             }
-        }
-        if (java.lang.reflect.Proxy.isProxyClass(c)) {
-            return "it is a dynamic proxy, whose class exists only in its process";
         }
         if (c.getName().startsWith("java.nio.Direct")) {
             return "its bytes lie outside of the heap";

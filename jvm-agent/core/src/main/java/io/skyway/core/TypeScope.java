@@ -18,6 +18,10 @@ final class TypeScope {
         this.loader = loader;
     }
 
+    ClassLoader loader() {
+        return loader;
+    }
+
     long handle() {
         return handle;
     }

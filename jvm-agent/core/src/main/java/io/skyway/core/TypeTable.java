@@ -11,6 +11,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** Every class that the engine knows in this process: its descriptor, its plan in the native engine, its global id. */
 final class TypeTable {
@@ -23,6 +24,8 @@ final class TypeTable {
     private static final int REFERENCE_ARRAY = 2;
     private static final int NAMED = 3;
     private static final int REFUSED = 4;
+    private static final int STAND_IN = 5;
+    private static final int CUT = 6;
 
     /** One class. The strong reference to it keeps its loader from being unloaded under landed objects. */
     static final class Type {
@@ -30,6 +33,7 @@ final class TypeTable {
         final TypeDescriptor descriptor;
         final String refusal;
         final boolean named;
+        boolean standIn;
         final List<Field> referenceFields;
         int plan;
         int id;
@@ -53,6 +57,7 @@ final class TypeTable {
     private final Map<Class<?>, Integer> declared = new HashMap<>();
     private final List<Class<?>> declaredClasses = new ArrayList<>(List.of(Object.class));
     final NamedObjects named;
+    final FidelityRules rules = new FidelityRules(this::cutChanged, this::hooksChanged);
     private TypeIds ids;
 
     TypeTable(long mirrorKlassOffset, java.util.function.Supplier<Class<?>[]> loadedClasses) {
@@ -75,23 +80,40 @@ final class TypeTable {
     /**
      * Looks at what a walk could not go on with: objects of unknown classes, and named objects without a name.
      *
+     * @param standIns gets an entry for each object that travels in another form
+     * @param traced exceptions whose stack traces were fetched for this image
      * @return the objects that are refused; empty when the walk can start again
      */
-    synchronized List<Object> learn(Object[] found) {
+    synchronized List<Object> learn(Object[] found, StandIns standIns, Set<Object> traced) {
         List<Object> refused = new ArrayList<>();
         List<Type> fresh = new ArrayList<>();
         named.scan();
         for (Object o : found) {
             Type t = type(o.getClass());
+            if (t.standIn || t.copied() && t.id == 0) {
+                named.singletons(o.getClass());
+            }
+            if (named.contains(o) && !t.copied()) {
+                continue; // it has had its name since the walk began, or by now
+            }
             if (t.refusal != null || o instanceof Class<?> c && c.isHidden()) {
                 refused.add(o);
+            } else if (t.standIn) {
+                standIns.add(o);
+            } else if (t.id != 0 && o instanceof Throwable e) {
+                if (!traced.add(o)) {
+                    throw new SkywayException(
+                            SkywayException.Kind.INTERNAL,
+                            "the stack trace of a " + o.getClass().getName() + " cannot be fetched");
+                }
+                Internals.fetchStackTrace(e);
             } else if (t.named) {
                 if (o instanceof Class<?> c) {
                     named.classObjects(c);
                 } else {
                     named.enumConstants(o.getClass());
                 }
-            } else if (t.id == 0) {
+            } else if (t.copied() && t.id == 0) {
                 fresh.add(t);
             }
         }
@@ -130,8 +152,29 @@ final class TypeTable {
             if (named.isNamedClass(c)) {
                 mayBeNamed(c);
             }
+            if (t.copied() && (HashRepair.handles(c) || rules.isHooked(c))) {
+                Native.setArrival(t.plan, true);
+            }
         }
         return t;
+    }
+
+    private synchronized void hooksChanged(Class<?> type) {
+        for (Type t : byPlan) {
+            if (t.copied() && type.isAssignableFrom(t.javaClass)) {
+                Native.setArrival(t.plan, true);
+            }
+        }
+    }
+
+    /** What is sent of the class has changed: it is described again when it is met next. */
+    private synchronized void cutChanged(Class<?> type) {
+        types.keySet().removeIf(type::isAssignableFrom);
+        for (Type t : List.copyOf(byPlan)) {
+            if (t.javaClass != null && type.isAssignableFrom(t.javaClass)) {
+                type(t.javaClass);
+            }
+        }
     }
 
     synchronized Type byPlan(int plan) {
@@ -183,9 +226,17 @@ final class TypeTable {
         int layoutHelper = (int) facts[0];
         long key = facts[2];
         boolean isNamed = c == Class.class || Policy.isEnumConstant(c);
+        if (!isNamed && rules.isCut(c)) {
+            return notCopied(c, key, CUT, null);
+        }
+        if (!isNamed && StandIns.needed(c)) {
+            Type t = notCopied(c, key, STAND_IN, null);
+            t.standIn = true;
+            return t;
+        }
         String refusal = isNamed ? null : Policy.refusal(c, facts[1] != 0);
         if (isNamed || refusal != null) {
-            return refusedOrNamed(c, key, refusal, isNamed);
+            return notCopied(c, key, isNamed ? NAMED : REFUSED, refusal);
         }
         if (c.isArray()) {
             return describeArray(c, key);
@@ -221,12 +272,15 @@ final class TypeTable {
             Arrays.sort(vmOffsets);
         }
         if (layoutHelper <= 0 || !Arrays.equals(offsets, vmOffsets)) {
-            return refusedOrNamed(c, key, "the VM keeps fields of its own in it", false);
+            return notCopied(c, key, REFUSED, "the VM keeps fields of its own in it");
         }
+        Field backtrace = c == Throwable.class || Throwable.class.isAssignableFrom(c) ? throwableField(fields, "backtrace") : null;
+        references.removeIf(f -> f.equals(backtrace) || rules.isCut(f));
+        offsets = references.stream().mapToInt(f -> (int) Internals.offsetOf(f)).toArray();
         int[] declaredIndices =
                 references.stream().mapToInt(f -> declaredIndex(f.getType())).toArray();
         // Between a String's declared fields the VM keeps flags of its own (interned, deduplicated).
-        int[] cleared = c == String.class ? gaps(fields, bytes) : new int[0];
+        int[] cleared = c == String.class ? gaps(fields, bytes) : cleared(fields, backtrace);
         String superName = c.getSuperclass() == null ? "" : c.getSuperclass().getName();
         Type t = new Type(
                 c,
@@ -243,12 +297,39 @@ final class TypeTable {
                 false,
                 List.copyOf(references));
         t.plan = add(key, INSTANCE, 0, bytes, 0, offsets, declaredIndices, cleared);
+        if (backtrace != null) {
+            Native.setTrace(
+                    t.plan,
+                    (int) Internals.offsetOf(backtrace),
+                    (int) Internals.offsetOf(throwableField(fields, "stackTrace")));
+        }
         return t;
     }
 
-    private Type refusedOrNamed(Class<?> c, long key, String refusal, boolean isNamed) {
-        Type t = new Type(c, null, refusal, isNamed, List.of());
-        t.plan = add(key, isNamed ? NAMED : REFUSED, 0, 0, 0, new int[0], new int[0], new int[0]);
+    private static Field throwableField(List<Field> fields, String name) {
+        return fields.stream()
+                .filter(f -> f.getDeclaringClass() == Throwable.class && f.getName().equals(name))
+                .findFirst()
+                .orElseThrow(() -> new SkywayException(
+                        SkywayException.Kind.ENGINE_REFUSED, "this JDK's Throwable has no field " + name));
+    }
+
+    /** Ranges (from, to) of the fields that are not sent, in their order. */
+    private int[] cleared(List<Field> fields, Field backtrace) {
+        List<Integer> out = new ArrayList<>();
+        fields.stream()
+                .filter(f -> f.equals(backtrace) || rules.isCut(f))
+                .sorted(Comparator.comparingLong(Internals::offsetOf))
+                .forEach(f -> {
+                    int at = (int) Internals.offsetOf(f);
+                    out.addAll(List.of(at, at + width(f.getType())));
+                });
+        return out.stream().mapToInt(i -> i).toArray();
+    }
+
+    private Type notCopied(Class<?> c, long key, int kind, String refusal) {
+        Type t = new Type(c, null, refusal, kind == NAMED, List.of());
+        t.plan = add(key, kind, 0, 0, 0, new int[0], new int[0], new int[0]);
         return t;
     }
 

@@ -3,6 +3,7 @@ package io.skyway.agent.start;
 import io.grpc.StatusRuntimeException;
 import io.skyway.agent.control.EngineState;
 import io.skyway.agent.control.Session;
+import io.skyway.api.internal.Rules;
 import io.skyway.core.Engine;
 import io.skyway.core.SkywayException;
 import java.lang.instrument.Instrumentation;
@@ -110,7 +111,9 @@ public final class Startup {
     private static EngineState startEngine(AgentOptions options, Instrumentation instrumentation) {
         if (engine == null) {
             try {
-                engine = new EngineState(Engine.start(instrumentation, options.library()), "");
+                Engine started = Engine.start(instrumentation, options.library());
+                Rules.listen(new EngineRules(started.rules()));
+                engine = new EngineState(started, "");
             } catch (SkywayException e) {
                 engine = new EngineState(null, e.getMessage());
             } catch (RuntimeException | LinkageError e) {

@@ -1,0 +1,324 @@
+package io.skyway.core;
+
+import java.lang.reflect.Array;
+import java.lang.reflect.Field;
+import java.lang.reflect.InaccessibleObjectException;
+import java.lang.reflect.Method;
+import java.math.BigDecimal;
+import java.math.BigInteger;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Hashtable;
+import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Puts the entries of landed hash tables back where this process looks for them.
+ *
+ * <p>Most tables need nothing: the hash of a string is the same everywhere, and identity hashes travel with their objects.
+ * It is different where a hash comes from something that each process has for itself: enum constants, {@code Class}
+ * objects and other named objects, what Java has made of a stand-in, and the salt of {@code Set.of} and {@code Map.of}. A
+ * table is looked at when it may hold such keys and rebuilt when one of them has another hash here.
+ *
+ * <p>Stands on private parts of the platform's own tables; a part that this JDK lacks means that tables of that class are
+ * checked by their public methods only, and refused when they no longer find their keys.
+ */
+final class HashRepair {
+    /** Classes whose hash depends on nothing but their value. */
+    private static final Set<Class<?>> STABLE = Set.of(
+            String.class,
+            Boolean.class,
+            Byte.class,
+            Short.class,
+            Character.class,
+            Integer.class,
+            Long.class,
+            Float.class,
+            Double.class,
+            BigInteger.class,
+            BigDecimal.class,
+            UUID.class);
+
+    private static final String SET_N = "java.util.ImmutableCollections$SetN";
+    private static final String MAP_N = "java.util.ImmutableCollections$MapN";
+
+    private static final Parts PARTS = Parts.find();
+
+    private HashRepair() {}
+
+    /** What must be known of the platform's tables. */
+    private record Parts(
+            Field table,
+            Field size,
+            Field threshold,
+            Field head,
+            Field tail,
+            Field nodeHash,
+            Field nodeKey,
+            Field nodeNext,
+            Method putVal,
+            Method spread,
+            Field oldTable,
+            Field oldCount,
+            Field oldHash,
+            Field oldNext,
+            Method oldAdd,
+            Field elements,
+            Method setProbe,
+            Field pairs,
+            Method mapProbe) {
+
+        static Parts find() {
+            try {
+                Class<?> node = Class.forName("java.util.HashMap$Node");
+                Class<?> oldEntry = Class.forName("java.util.Hashtable$Entry");
+                Class<?> setN = Class.forName(SET_N);
+                Class<?> mapN = Class.forName(MAP_N);
+                return new Parts(
+                        field(HashMap.class, "table"),
+                        field(HashMap.class, "size"),
+                        field(HashMap.class, "threshold"),
+                        field(LinkedHashMap.class, "head"),
+                        field(LinkedHashMap.class, "tail"),
+                        field(node, "hash"),
+                        field(node, "key"),
+                        field(node, "next"),
+                        method(
+                                HashMap.class,
+                                "putVal",
+                                int.class,
+                                Object.class,
+                                Object.class,
+                                boolean.class,
+                                boolean.class),
+                        method(HashMap.class, "hash", Object.class),
+                        field(Hashtable.class, "table"),
+                        field(Hashtable.class, "count"),
+                        field(oldEntry, "hash"),
+                        field(oldEntry, "next"),
+                        method(Hashtable.class, "addEntry", int.class, Object.class, Object.class, int.class),
+                        field(setN, "elements"),
+                        method(setN, "probe", Object.class),
+                        field(mapN, "table"),
+                        method(mapN, "probe", Object.class));
+            } catch (ReflectiveOperationException | InaccessibleObjectException e) {
+                return null;
+            }
+        }
+
+        private static Field field(Class<?> c, String name) throws ReflectiveOperationException {
+            Field f = c.getDeclaredField(name);
+            f.setAccessible(true);
+            return f;
+        }
+
+        private static Method method(Class<?> c, String name, Class<?>... args) throws ReflectiveOperationException {
+            Method m = c.getDeclaredMethod(name, args);
+            m.setAccessible(true);
+            return m;
+        }
+    }
+
+    /** Whether objects of this class are hash tables that may have to be rebuilt. */
+    static boolean handles(Class<?> c) {
+        return HashMap.class.isAssignableFrom(c)
+                || ConcurrentHashMap.class.isAssignableFrom(c)
+                || Hashtable.class.isAssignableFrom(c)
+                || IdentityHashMap.class.isAssignableFrom(c)
+                || isSalted(c);
+    }
+
+    /** Tables whose order has a salt of the process, whatever the keys. */
+    static boolean isSalted(Class<?> c) {
+        return c.getName().equals(SET_N) || c.getName().equals(MAP_N);
+    }
+
+    /** Whether this named object's hash is this process's own. */
+    static boolean isOwn(Object o) {
+        Class<?> c = o.getClass();
+        if (o instanceof Class || o instanceof Enum) {
+            return true;
+        }
+        try {
+            // Arrays are named only when empty, and keys of nothing.
+            return !c.isArray() && c.getMethod("hashCode").getDeclaringClass() == Object.class;
+        } catch (NoSuchMethodException e) {
+            return true;
+        }
+    }
+
+    /**
+     * Rebuilds a table if need be.
+     *
+     * @throws SkywayException of kind BAD_IMAGE when a key's own code fails, or the table cannot be rebuilt on this JDK
+     */
+    static void repair(Object table) {
+        try {
+            if (PARTS == null) {
+                throw new NoSuchFieldException("the JDK's hash tables have other parts than were asked for");
+            }
+            if (isSalted(table.getClass())) {
+                salted(table);
+            } else if (table instanceof HashMap<?, ?> m) {
+                hashMap(m);
+            } else if (table instanceof ConcurrentHashMap<?, ?> m) {
+                concurrent(m);
+            } else if (table instanceof Hashtable<?, ?> m) {
+                hashtable(m);
+            } else if (table instanceof IdentityHashMap<?, ?> m) {
+                identity(m);
+            }
+        } catch (ReflectiveOperationException | RuntimeException | StackOverflowError e) {
+            Throwable cause = e instanceof java.lang.reflect.InvocationTargetException i ? i.getCause() : e;
+            throw new SkywayException(
+                    SkywayException.Kind.BAD_IMAGE,
+                    "a landed " + table.getClass().getName() + " could not be put in this process's order: " + cause,
+                    cause);
+        }
+    }
+
+    private static boolean stable(Object key) {
+        return key == null || STABLE.contains(key.getClass());
+    }
+
+    private static void hashMap(HashMap<?, ?> map) throws ReflectiveOperationException {
+        Object[] table = (Object[]) PARTS.table.get(map);
+        if (table == null || !differs(table)) {
+            return;
+        }
+        List<Object> entries = new ArrayList<>();
+        if (map instanceof LinkedHashMap) {
+            Field after = LinkedAfter.FIELD;
+            for (Object e = PARTS.head.get(map); e != null; e = after.get(e)) {
+                entries.add(e);
+            }
+            PARTS.head.set(map, null);
+            PARTS.tail.set(map, null);
+        } else {
+            for (Object first : table) {
+                for (Object e = first; e != null; e = PARTS.nodeNext.get(e)) {
+                    entries.add(e);
+                }
+            }
+        }
+        PARTS.table.set(map, null);
+        PARTS.size.setInt(map, 0);
+        // Without a table, the threshold is the size of the next one.
+        PARTS.threshold.setInt(map, table.length);
+        for (Object e : entries) {
+            Map.Entry<?, ?> pair = (Map.Entry<?, ?>) e;
+            // Not put: a subclass may have its own.
+            PARTS.putVal.invoke(
+                    map, PARTS.spread.invoke(null, pair.getKey()), pair.getKey(), pair.getValue(), false, false);
+        }
+    }
+
+    private static boolean differs(Object[] table) throws ReflectiveOperationException {
+        for (Object first : table) {
+            for (Object e = first; e != null; e = PARTS.nodeNext.get(e)) {
+                Object key = PARTS.nodeKey.get(e);
+                if (!stable(key) && PARTS.nodeHash.getInt(e) != (int) PARTS.spread.invoke(null, key)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    private static final class LinkedAfter {
+        static final Field FIELD = find();
+
+        private static Field find() {
+            try {
+                return Parts.field(Class.forName("java.util.LinkedHashMap$Entry"), "after");
+            } catch (ReflectiveOperationException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+    }
+
+    private static <K, V> void concurrent(ConcurrentHashMap<K, V> map) {
+        List<Map.Entry<K, V>> entries = new ArrayList<>(map.entrySet().size());
+        boolean lost = false;
+        for (Map.Entry<K, V> e : map.entrySet()) {
+            entries.add(Map.entry(e.getKey(), e.getValue()));
+            lost |= !stable(e.getKey()) && map.get(e.getKey()) != e.getValue();
+        }
+        if (lost) {
+            map.clear();
+            for (Map.Entry<K, V> e : entries) {
+                map.put(e.getKey(), e.getValue());
+            }
+        }
+    }
+
+    private static void hashtable(Hashtable<?, ?> map) throws ReflectiveOperationException {
+        Object[] table = (Object[]) PARTS.oldTable.get(map);
+        if (table == null) {
+            return; // Properties keep theirs elsewhere
+        }
+        List<Map.Entry<?, ?>> entries = new ArrayList<>();
+        boolean lost = false;
+        for (Object first : table) {
+            for (Object e = first; e != null; e = PARTS.oldNext.get(e)) {
+                Map.Entry<?, ?> pair = (Map.Entry<?, ?>) e;
+                entries.add(pair);
+                lost |= !stable(pair.getKey())
+                        && PARTS.oldHash.getInt(e) != pair.getKey().hashCode();
+            }
+        }
+        if (lost) {
+            Object fresh = Array.newInstance(table.getClass().getComponentType(), table.length);
+            PARTS.oldTable.set(map, fresh);
+            PARTS.oldCount.setInt(map, 0);
+            for (Map.Entry<?, ?> e : entries) {
+                int hash = e.getKey().hashCode();
+                PARTS.oldAdd.invoke(map, hash, e.getKey(), e.getValue(), (hash & 0x7fffffff) % table.length);
+            }
+        }
+    }
+
+    private static <K, V> void identity(IdentityHashMap<K, V> map) {
+        List<K> keys = new ArrayList<>();
+        List<V> values = new ArrayList<>();
+        boolean lost = false;
+        for (Map.Entry<K, V> e : map.entrySet()) {
+            keys.add(e.getKey());
+            values.add(e.getValue());
+            lost |= !map.containsKey(e.getKey());
+        }
+        if (lost) {
+            map.clear();
+            for (int i = 0; i < keys.size(); i++) {
+                map.put(keys.get(i), values.get(i));
+            }
+        }
+    }
+
+    private static void salted(Object table) throws ReflectiveOperationException {
+        boolean isSet = table.getClass().getName().equals(SET_N);
+        Object[] cells = (Object[]) (isSet ? PARTS.elements : PARTS.pairs).get(table);
+        Method probe = isSet ? PARTS.setProbe : PARTS.mapProbe;
+        int step = isSet ? 1 : 2;
+        Object[] old = cells.clone();
+        Arrays.fill(cells, null);
+        for (int i = 0; i < old.length; i += step) {
+            if (old[i] != null) {
+                int at = -(int) probe.invoke(table, old[i]) - 1;
+                if (at < 0) {
+                    throw new IllegalStateException("two equal elements");
+                }
+                cells[at] = old[i];
+                if (!isSet) {
+                    cells[at + 1] = old[i + 1];
+                }
+            }
+        }
+    }
+}

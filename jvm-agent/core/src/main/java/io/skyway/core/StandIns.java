@@ -1,0 +1,274 @@
+package io.skyway.core;
+
+import java.io.Externalizable;
+import java.io.Serializable;
+import java.lang.invoke.SerializedLambda;
+import java.lang.ref.SoftReference;
+import java.lang.ref.WeakReference;
+import java.lang.reflect.Field;
+import java.lang.reflect.InaccessibleObjectException;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.WeakHashMap;
+import java.util.regex.Pattern;
+
+/**
+ * Objects that only Java can move: their classes exist only in one process, or say themselves in which form they travel.
+ * Each is replaced by a stand-in, an {@code Object[]} of a tag and what is needed to make the object again; the stand-in
+ * is part of the same graph, so sharing and cycles between it and everything else survive.
+ *
+ * <ul>
+ *   <li>serializable lambdas and method references: their {@link SerializedLambda}
+ *   <li>dynamic proxies: their interfaces and handler
+ *   <li>{@link WeakReference} and {@link SoftReference}: the referent; {@link WeakHashMap}: its entries
+ *   <li>{@link Pattern}: its text and flags
+ *   <li>an application's classes with {@code writeReplace}: the replacement; with {@code readResolve} alone: class and field
+ *       values
+ * </ul>
+ */
+final class StandIns {
+    private static final String LAMBDA = "lambda";
+    private static final String PROXY = "proxy";
+    private static final String WEAK = "weak";
+    private static final String SOFT = "soft";
+    private static final String WEAK_MAP = "weak map";
+    private static final String PATTERN = "pattern";
+    private static final String REPLACED = "replaced";
+    private static final String FIELDS = "fields";
+
+    /** Object to its place; place 0 is the graph's root. */
+    private final Map<Object, Integer> places = new IdentityHashMap<>();
+
+    private final List<Object> originals = new ArrayList<>();
+    private final List<Object> envelope = new ArrayList<>();
+
+    StandIns(Object root) {
+        originals.add(null);
+        envelope.add(root);
+    }
+
+    /** Whether each object of this class travels as a stand-in. */
+    static boolean needed(Class<?> c) {
+        if (c.isArray() || c.isInterface() || c.isPrimitive()) {
+            return false;
+        }
+        return isLambda(c) && Serializable.class.isAssignableFrom(c)
+                || Proxy.isProxyClass(c)
+                || c == WeakReference.class
+                || c == SoftReference.class
+                || c == WeakHashMap.class
+                || c == Pattern.class
+                || !Policy.isPlatform(c) && Serializable.class.isAssignableFrom(c) && ownForm(c);
+    }
+
+    static boolean isLambda(Class<?> c) {
+        return c.isHidden() && c.isSynthetic() && c.getName().contains("$$Lambda");
+    }
+
+    private static boolean ownForm(Class<?> c) {
+        return !Externalizable.class.isAssignableFrom(c)
+                && (inherited(c, "writeReplace") != null || inherited(c, "readResolve") != null);
+    }
+
+    /** A method without arguments that returns an Object, found as object streams find it. */
+    private static Method inherited(Class<?> c, String name) {
+        for (Class<?> k = c; k != null && k != Object.class; k = k.getSuperclass()) {
+            try {
+                Method m = k.getDeclaredMethod(name);
+                int mods = m.getModifiers();
+                boolean mine = k == c
+                        || (mods & (Modifier.PUBLIC | Modifier.PROTECTED)) != 0
+                        || (mods & Modifier.PRIVATE) == 0
+                                && k.getPackage() == c.getPackage()
+                                && k.getClassLoader() == c.getClassLoader();
+                return mine && (mods & (Modifier.STATIC | Modifier.ABSTRACT)) == 0 && m.getReturnType() == Object.class
+                        ? m
+                        : null;
+            } catch (NoSuchMethodException e) {
+                // in a superclass, perhaps
+            } catch (LinkageError e) {
+                return null;
+            }
+        }
+        return null;
+    }
+
+    boolean isEmpty() {
+        return places.isEmpty();
+    }
+
+    Object[] originals() {
+        return originals.toArray();
+    }
+
+    Object[] envelope() {
+        return envelope.toArray();
+    }
+
+    /**
+     * Gives an object its stand-in.
+     *
+     * @throws SkywayException of kind GRAPH_REFUSED when the object's own code fails
+     */
+    void add(Object o) {
+        if (places.containsKey(o)) {
+            return;
+        }
+        Object form = make(o);
+        places.put(o, envelope.size());
+        originals.add(o);
+        envelope.add(form);
+    }
+
+    /** The stand-in of an object of a class for which one is {@link #needed}. */
+    static Object[] make(Object o) {
+        Class<?> c = o.getClass();
+        try {
+            if (Proxy.isProxyClass(c)) {
+                return new Object[] {PROXY, c.getInterfaces(), Proxy.getInvocationHandler(o)};
+            }
+            if (o instanceof WeakReference<?> r) {
+                return new Object[] {WEAK, r.get()};
+            }
+            if (o instanceof SoftReference<?> r) {
+                return new Object[] {SOFT, r.get()};
+            }
+            if (o instanceof WeakHashMap<?, ?> m) {
+                List<Object> pairs = new ArrayList<>();
+                m.forEach((k, v) -> pairs.addAll(java.util.Arrays.asList(k, v)));
+                return new Object[] {WEAK_MAP, pairs.toArray()};
+            }
+            if (o instanceof Pattern p) {
+                return new Object[] {PATTERN, p.pattern(), p.flags()};
+            }
+            Method replace = inherited(c, "writeReplace");
+            if (replace != null) {
+                replace.setAccessible(true);
+                Object other = replace.invoke(o);
+                if (isLambda(c)) {
+                    return new Object[] {LAMBDA, other};
+                }
+                if (other != o && (other == null || other.getClass() != c)) {
+                    return new Object[] {REPLACED, other};
+                }
+                o = other;
+            }
+            List<Object> values = new ArrayList<>();
+            for (Field f : instanceFields(c)) {
+                values.add(f.get(o));
+            }
+            return new Object[] {FIELDS, c, values.toArray()};
+        } catch (ReflectiveOperationException | RuntimeException e) {
+            Throwable cause = e instanceof InvocationTargetException i ? i.getCause() : e;
+            throw new SkywayException(
+                    SkywayException.Kind.GRAPH_REFUSED,
+                    "an object of " + c.getName() + " cannot say in which form it travels: " + cause,
+                    cause);
+        }
+    }
+
+    private static List<Field> instanceFields(Class<?> c) {
+        List<Field> fields = new ArrayList<>();
+        for (Class<?> k = c; k != null; k = k.getSuperclass()) {
+            for (Field f : k.getDeclaredFields()) {
+                if (!Modifier.isStatic(f.getModifiers())) {
+                    f.setAccessible(true);
+                    fields.add(f);
+                }
+            }
+        }
+        return fields;
+    }
+
+    /**
+     * Makes the object that a stand-in stands for.
+     *
+     * @throws SkywayException of kind BAD_IMAGE when it is none, or the object's own code fails; CLASS_MISSING
+     */
+    static Object resolve(Object standIn, ClassLoader loader) {
+        Object[] form = standIn instanceof Object[] a && a.length >= 2 && a[0] instanceof String ? (Object[]) standIn : null;
+        if (form == null) {
+            throw new SkywayException(SkywayException.Kind.BAD_IMAGE, "a stand-in has no form");
+        }
+        String what = (String) form[0];
+        try {
+            switch (what) {
+                case LAMBDA:
+                    return Internals.readLambda((SerializedLambda) form[1]);
+                case PROXY: {
+                    Class<?>[] faces = (Class<?>[]) form[1];
+                    ClassLoader of = loader;
+                    for (Class<?> i : faces) {
+                        if (!Modifier.isPublic(i.getModifiers())) {
+                            of = i.getClassLoader();
+                        }
+                    }
+                    return Proxy.newProxyInstance(of, faces, (InvocationHandler) form[2]);
+                }
+                case WEAK:
+                    return new WeakReference<>(form[1]);
+                case SOFT:
+                    return new SoftReference<>(form[1]);
+                case WEAK_MAP: {
+                    Object[] pairs = (Object[]) form[1];
+                    Map<Object, Object> m = new WeakHashMap<>(Math.max(16, pairs.length));
+                    for (int i = 0; i + 1 < pairs.length; i += 2) {
+                        m.put(pairs[i], pairs[i + 1]);
+                    }
+                    return m;
+                }
+                case PATTERN:
+                    return Pattern.compile((String) form[1], (Integer) form[2]);
+                case REPLACED:
+                    return readResolve(form[1]);
+                case FIELDS: {
+                    Class<?> c = (Class<?>) form[1];
+                    Object[] values = (Object[]) form[2];
+                    if (!needed(c)) {
+                        // Whoever wrote the image may not fill the fields of other classes in this way.
+                        throw new SkywayException(
+                                SkywayException.Kind.BAD_IMAGE, "objects of " + c.getName() + " have no stand-ins");
+                    }
+                    Object o = Internals.allocate(c);
+                    int i = 0;
+                    for (Field f : instanceFields(c)) {
+                        Internals.setField(f, o, values[i++]);
+                    }
+                    return readResolve(o);
+                }
+                default:
+                    throw new SkywayException(SkywayException.Kind.BAD_IMAGE, "not a form of stand-ins: " + what);
+            }
+        } catch (SkywayException e) {
+            throw e;
+        } catch (ReflectiveOperationException | RuntimeException | LinkageError e) {
+            Throwable cause = e instanceof InvocationTargetException i ? i.getCause() : e;
+            throw new SkywayException(
+                    e instanceof ClassNotFoundException || e instanceof NoClassDefFoundError
+                            ? SkywayException.Kind.CLASS_MISSING
+                            : SkywayException.Kind.BAD_IMAGE,
+                    "a " + what + " object could not be made on arrival: " + cause,
+                    cause);
+        }
+    }
+
+    private static Object readResolve(Object o) throws ReflectiveOperationException {
+        Method m = o == null ? null : inherited(o.getClass(), "readResolve");
+        if (m == null) {
+            return o;
+        }
+        try {
+            m.setAccessible(true);
+        } catch (InaccessibleObjectException e) {
+            throw new IllegalStateException("its readResolve is not open to Skyway", e);
+        }
+        return m.invoke(o);
+    }
+}

@@ -1,0 +1,53 @@
+"""Shapes that broke other tools: what arrives works in its new process, or is refused with its path."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import pytest
+
+from skyway_py import GraphRefused, Orchestrator
+from tests.jvm.jvms import COMBINATIONS, VERIFY, Compiled, Pair, collect, jdk_of, together, wait_for_line
+from tests.shapes import SHAPES, Shape
+
+
+@pytest.fixture(scope="module", params=COMBINATIONS)
+def shapes(request: pytest.FixtureRequest, compiled: Compiled) -> Iterator[Pair]:
+    feature, collector = request.param
+    jdk = jdk_of(feature)
+    with Orchestrator() as skyway:
+        left, right = together(
+            partial(
+                skyway.launch,
+                name,
+                jdk=jdk,
+                collector=collector,
+                heap="256m",
+                java_args=VERIFY,
+                app=compiled.app("fixture.Shapes"),
+            )
+            for name in ("left", "right")
+        )
+        for jvm in (left, right):
+            wait_for_line(jvm, "ready")
+        yield Pair(skyway, left, right, jdk, collector)
+        for jvm in (left, right):
+            collect(jvm, jdk)
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
+def test_shape(shapes: Pair, shape: Shape) -> None:
+    root, destination = f"shape {shape.name}", f"got {shape.name}"
+    if shape.works:
+        # The hook of this destination asks the graph to work, and throws when it does not.
+        shapes.transfer(root, destination, verify=False)
+        # Its objects live through a collection, and another one of the same arrives after the first.
+        collect(shapes.right, shapes.jdk)
+        shapes.transfer(root, destination, verify=False)
+        shapes.right.drop_root(destination)
+    else:
+        with pytest.raises(GraphRefused) as caught:
+            shapes.transfer(root, destination, verify=False)
+        assert all(refusal.path.startswith("root[1]") for refusal in caught.value.refusals)
+        assert destination not in [r.name for r in shapes.right.roots()]
