@@ -340,7 +340,8 @@ public final class ImageReader implements AutoCloseable {
     private Object resolveStandIns(Object root) {
         if (!Native.readerEnvelope(reader)) {
             if (!standInStores.isEmpty()) {
-                throw new SkywayException(SkywayException.Kind.BAD_IMAGE, "the image has no stand-ins, but refers to some");
+                throw new SkywayException(
+                        SkywayException.Kind.BAD_IMAGE, "the image has no stand-ins, but refers to some");
             }
             return root;
         }

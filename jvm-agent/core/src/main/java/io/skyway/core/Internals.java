@@ -95,6 +95,7 @@ final class Internals {
                     Map.of(
                             "java.lang", to,
                             "java.lang.invoke", to,
+                            "java.text", to,
                             "java.util", to,
                             "java.util.concurrent", to,
                             "java.util.function", to,

@@ -12,6 +12,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
+import java.text.AttributedCharacterIterator;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -29,6 +30,7 @@ import java.util.regex.Pattern;
  *   <li>dynamic proxies: their interfaces and handler
  *   <li>{@link WeakReference} and {@link SoftReference}: the referent; {@link WeakHashMap}: its entries
  *   <li>{@link Pattern}: its text and flags
+ *   <li>classes of the platform of which one object exists per value, as Currency: class and field values
  *   <li>an application's classes with {@code writeReplace}: the replacement; with {@code readResolve} alone: class and field
  *       values
  * </ul>
@@ -65,7 +67,7 @@ final class StandIns {
                 || c == SoftReference.class
                 || c == WeakHashMap.class
                 || c == Pattern.class
-                || !Policy.isPlatform(c) && Serializable.class.isAssignableFrom(c) && ownForm(c);
+                || Serializable.class.isAssignableFrom(c) && (Policy.isPlatform(c) ? interned(c) : ownForm(c));
     }
 
     static boolean isLambda(Class<?> c) {
@@ -75,6 +77,21 @@ final class StandIns {
     private static boolean ownForm(Class<?> c) {
         return !Externalizable.class.isAssignableFrom(c)
                 && (inherited(c, "writeReplace") != null || inherited(c, "readResolve") != null);
+    }
+
+    /** The platform's classes that exist once per value (Currency, attributes of text): equal is what is identical. */
+    private static boolean interned(Class<?> c) {
+        if (c == SerializedLambda.class
+                || inherited(c, "readResolve") == null
+                || inherited(c, "writeReplace") != null) {
+            return false;
+        }
+        try {
+            Class<?> equals = c.getMethod("equals", Object.class).getDeclaringClass();
+            return equals == Object.class || equals == AttributedCharacterIterator.Attribute.class;
+        } catch (NoSuchMethodException e) {
+            return false;
+        }
     }
 
     /** A method without arguments that returns an Object, found as object streams find it. */
@@ -193,7 +210,8 @@ final class StandIns {
      * @throws SkywayException of kind BAD_IMAGE when it is none, or the object's own code fails; CLASS_MISSING
      */
     static Object resolve(Object standIn, ClassLoader loader) {
-        Object[] form = standIn instanceof Object[] a && a.length >= 2 && a[0] instanceof String ? (Object[]) standIn : null;
+        Object[] form =
+                standIn instanceof Object[] a && a.length >= 2 && a[0] instanceof String ? (Object[]) standIn : null;
         if (form == null) {
             throw new SkywayException(SkywayException.Kind.BAD_IMAGE, "a stand-in has no form");
         }

@@ -274,7 +274,9 @@ final class TypeTable {
         if (layoutHelper <= 0 || !Arrays.equals(offsets, vmOffsets)) {
             return notCopied(c, key, REFUSED, "the VM keeps fields of its own in it");
         }
-        Field backtrace = c == Throwable.class || Throwable.class.isAssignableFrom(c) ? throwableField(fields, "backtrace") : null;
+        Field backtrace = c == Throwable.class || Throwable.class.isAssignableFrom(c)
+                ? throwableField(fields, "backtrace")
+                : null;
         references.removeIf(f -> f.equals(backtrace) || rules.isCut(f));
         offsets = references.stream().mapToInt(f -> (int) Internals.offsetOf(f)).toArray();
         int[] declaredIndices =
@@ -298,17 +300,16 @@ final class TypeTable {
                 List.copyOf(references));
         t.plan = add(key, INSTANCE, 0, bytes, 0, offsets, declaredIndices, cleared);
         if (backtrace != null) {
-            Native.setTrace(
-                    t.plan,
-                    (int) Internals.offsetOf(backtrace),
-                    (int) Internals.offsetOf(throwableField(fields, "stackTrace")));
+            Native.setTrace(t.plan, (int) Internals.offsetOf(backtrace), (int)
+                    Internals.offsetOf(throwableField(fields, "stackTrace")));
         }
         return t;
     }
 
     private static Field throwableField(List<Field> fields, String name) {
         return fields.stream()
-                .filter(f -> f.getDeclaringClass() == Throwable.class && f.getName().equals(name))
+                .filter(f ->
+                        f.getDeclaringClass() == Throwable.class && f.getName().equals(name))
                 .findFirst()
                 .orElseThrow(() -> new SkywayException(
                         SkywayException.Kind.ENGINE_REFUSED, "this JDK's Throwable has no field " + name));

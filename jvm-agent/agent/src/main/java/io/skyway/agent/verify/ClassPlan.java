@@ -1,5 +1,7 @@
 package io.skyway.agent.verify;
 
+import java.lang.ref.SoftReference;
+import java.lang.ref.WeakReference;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
@@ -9,6 +11,7 @@ import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Pattern;
 import jdk.internal.misc.Unsafe;
 
 /** What {@link GraphDigest} needs to know to digest an object of one class. */
@@ -24,7 +27,13 @@ final class ClassPlan {
         REFERENCES,
         PRIMITIVES,
         ENUM,
-        CLASS
+        CLASS,
+        /** A hash table, by its entries where their order is the process's own, else by its fields. */
+        TABLE,
+        /** A weak or soft reference, by its referent. */
+        REFERENCE,
+        /** By its text and flags: the rest is compiled from them. */
+        PATTERN
     }
 
     /** Either process may compute a string's hash at any time, so it says nothing about the graph. */
@@ -46,6 +55,8 @@ final class ClassPlan {
     final int primitiveBytes;
     /** Offsets of the reference fields. */
     final long[] references;
+    /** Of a table: the plan of the fields that its own class adds to the platform's; else null. */
+    final ClassPlan own;
     /** Of a primitive array: the size of an element in bytes. */
     final int elementBytes;
 
@@ -85,6 +96,16 @@ final class ClassPlan {
         sizes = Arrays.copyOf(bytes, primitiveCount);
         primitiveBytes = sum;
         references = Arrays.copyOf(referenceOffsets, referenceCount);
+        own = kind == Kind.TABLE
+                ? new ClassPlan(
+                        type,
+                        ordinal,
+                        constants,
+                        Kind.FIELDS,
+                        fields.stream()
+                                .filter(f -> !f.getDeclaringClass().getName().startsWith("java."))
+                                .toList())
+                : null;
     }
 
     static ClassPlan of(Class<?> type, int ordinal, boolean constants) {
@@ -98,7 +119,14 @@ final class ClassPlan {
             Kind kind = type.getComponentType().isPrimitive() ? Kind.PRIMITIVES : Kind.REFERENCES;
             return new ClassPlan(type, ordinal, constants, kind, List.of());
         }
-        return new ClassPlan(type, ordinal, constants, Kind.FIELDS, instanceFields(type));
+        if (type == WeakReference.class || type == SoftReference.class) {
+            return new ClassPlan(type, ordinal, constants, Kind.REFERENCE, List.of());
+        }
+        if (type == Pattern.class) {
+            return new ClassPlan(type, ordinal, constants, Kind.PATTERN, List.of());
+        }
+        Kind kind = HashTables.mayBe(type) ? Kind.TABLE : Kind.FIELDS;
+        return new ClassPlan(type, ordinal, constants, kind, instanceFields(type));
     }
 
     private static List<Field> instanceFields(Class<?> type) {
@@ -113,6 +141,8 @@ final class ClassPlan {
             Arrays.stream(c.getDeclaredFields())
                     .filter(f -> !Modifier.isStatic(f.getModifiers()))
                     .filter(f -> c != String.class || !STRING_CACHES.contains(f.getName()))
+                    // The VM's own form of the stack trace, which stays in its process.
+                    .filter(f -> c != Throwable.class || !f.getName().equals("backtrace"))
                     .sorted(Comparator.comparing(Field::getName)
                             .thenComparing(f -> f.getType().getName()))
                     .forEach(fields::add);

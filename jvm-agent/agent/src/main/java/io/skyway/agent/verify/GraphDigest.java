@@ -1,10 +1,13 @@
 package io.skyway.agent.verify;
 
 import java.lang.instrument.Instrumentation;
+import java.lang.ref.Reference;
 import java.lang.reflect.Array;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 import jdk.internal.misc.Unsafe;
 
 /**
@@ -17,7 +20,9 @@ import jdk.internal.misc.Unsafe;
  *
  * <p>What stays out, since it says nothing about the graph: the cached hash of a {@link String}, identity hash codes,
  * and the identity of boxed values that {@code valueOf} caches. Enum constants, {@link Class} objects and the values of
- * {@code static final} fields of platform classes go in by name and are not entered.
+ * {@code static final} fields of platform classes go in by name and are not entered, and so does an object that its own
+ * class holds in a static final field. A hash table whose order is each process's own goes in by its entries, a reference
+ * object by its referent.
  *
  * <p>The graph must not change while it is digested. Every visited object gets an identity hash code.
  */
@@ -84,6 +89,12 @@ public final class GraphDigest {
         sink.putInt(plan.ordinal);
         switch (plan.kind) {
             case FIELDS -> fields(o, plan);
+            case TABLE -> table(o, plan);
+            case REFERENCE -> reference(((Reference<?>) o).get());
+            case PATTERN -> {
+                sink.putName(((Pattern) o).pattern());
+                sink.putInt(((Pattern) o).flags());
+            }
             case REFERENCES -> elements((Object[]) o);
             case PRIMITIVES -> primitives(o, plan);
             case ENUM -> sink.putName(((Enum<?>) o).name());
@@ -94,6 +105,9 @@ public final class GraphDigest {
     private void fields(Object o, ClassPlan plan) {
         objects++;
         primitiveBytes += plan.primitiveBytes;
+        if (o instanceof Throwable t) {
+            t.getStackTrace(); // has it fetched from the VM, where it is not yet
+        }
         Unsafe memory = Unsafe.getUnsafe();
         long[] offsets = plan.primitives;
         for (int i = 0; i < offsets.length; i++) {
@@ -107,6 +121,17 @@ public final class GraphDigest {
         for (long offset : plan.references) {
             reference(memory.getReference(o, offset));
         }
+    }
+
+    private void table(Object o, ClassPlan plan) {
+        List<Object> entries = HashTables.sorted(o);
+        if (entries == null) {
+            fields(o, plan);
+            return;
+        }
+        fields(o, plan.own);
+        sink.putInt(entries.size());
+        entries.forEach(this::reference);
     }
 
     private void elements(Object[] array) {
@@ -146,6 +171,7 @@ public final class GraphDigest {
         }
         ClassPlan plan = plans.get(type);
         if (plan == null) {
+            constants.addSingletons(type);
             plan = ClassPlan.of(type, plans.size(), constants.hasInstancesOf(type));
             plans.put(type, plan);
             // A new class describes itself where its first object would start; its ordinal then follows.

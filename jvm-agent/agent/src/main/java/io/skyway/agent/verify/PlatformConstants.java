@@ -59,6 +59,29 @@ final class PlatformConstants {
         }
     }
 
+    /** An application's singletons of this class: each process has its own, with whatever is in it. */
+    void addSingletons(Class<?> type) {
+        ClassLoader loader = type.getClassLoader();
+        if (loader == null
+                || loader == ClassLoader.getPlatformClassLoader()
+                || type.isHidden()
+                || type.isEnum()
+                || Unsafe.getUnsafe().shouldBeInitialized(type)) {
+            return;
+        }
+        Unsafe memory = Unsafe.getUnsafe();
+        for (Field field : declaredFields(type)) {
+            int modifiers = field.getModifiers();
+            if (Modifier.isStatic(modifiers) && Modifier.isFinal(modifiers) && field.getType() == type) {
+                Object value = memory.getReference(memory.staticFieldBase(field), memory.staticFieldOffset(field));
+                if (value != null && value.getClass() == type) {
+                    objects.add(value);
+                    types.add(type);
+                }
+            }
+        }
+    }
+
     private static Field[] declaredFields(Class<?> type) {
         try {
             return type.getDeclaredFields();
