@@ -72,6 +72,9 @@ void Reader::reset(uint32_t attempt) {
     _attempt = attempt;
     _sequence = 0;
     _objects = _lateTotal = 0;
+    _ended = false;
+    _landedSegments = 0;
+    _settles.clear();
     _segments.clear();
     _holes.clear();
     forgetPieces();
@@ -80,6 +83,7 @@ void Reader::reset(uint32_t attempt) {
 Reader::Found Reader::check(const uint8_t* block, uint64_t length) {
     Found f = {};
     f.result = kBad;
+    _exports = false;
     if (length < sizeof(BlockHeader) || ((uintptr_t)block & 7) != 0) {
         bad("a block is shorter than its header", length);
         return f;
@@ -99,7 +103,7 @@ Reader::Found Reader::check(const uint8_t* block, uint64_t length) {
         bad("the image was written by a VM with another object layout", _h.layout);
     } else if (_h.imageId != _imageId) {
         bad("the block belongs to another image: replayed or misdirected", _h.imageId);
-    } else if (_done) {
+    } else if (_done || (_ended && _h.attempt == _attempt)) {
         bad("a block came after the image's last one", _h.sequence);
     } else if (_begun && _h.attempt < _attempt) {
         bad("the block belongs to an attempt that the sender gave up", _h.attempt);
@@ -114,9 +118,15 @@ Reader::Found Reader::check(const uint8_t* block, uint64_t length) {
             return f;
         }
         if ((_h.flags & ~(kLast | kAlone)) != 0
-            || ((_h.flags & kAlone) != 0 && (_sequence != 0 || (_h.flags & kLast) == 0))
+            // Alone means that nothing will name the segment's objects: so nothing can be told late.
+            || ((_h.flags & kAlone) != 0
+                && (_sequence != 0 || (_h.flags & kLast) == 0 || _h.kind != BlockKind::Segment || _h.lateCount != 0))
             || (_h.kind != BlockKind::Segment && _h.kind != BlockKind::Piece)) {
             bad("a block has flags of no meaning", _h.flags);
+            return f;
+        }
+        if (_h.namedCount > _h.namedBytes / 2) {
+            bad("a block announces more names than it has bytes for", _h.namedCount);
             return f;
         }
         const uint64_t* lists = (const uint64_t*)(block + sizeof _h + align8(_h.payloadBytes));
@@ -142,14 +152,16 @@ Reader::Found Reader::check(const uint8_t* block, uint64_t length) {
                 f.result = bad("a segment is larger than the format allows", _h.payloadBytes);
                 return f;
             }
-            f.chunkWords = (int64_t)(padBytes() + _h.payloadBytes + (alone() ? 0 : exportsBytes(_h.objects))) / 8;
+            f.fullWords = (int64_t)(padBytes() + _h.payloadBytes + exportsBytes(_h.objects)) / 8;
+            f.chunkWords = alone() ? (int64_t)(padBytes() + _h.payloadBytes) / 8 : f.fullWords;
         } else {
             f.arrayLength = (int64_t)_h.arrayLength;
             f.arrayType = _h.arrayType;
             f.arrayHash = (int64_t)_h.arrayHash;
         }
-        // Segment numbers are dense up to the open large arrays: a table by number never outgrows what has come.
-        uint64_t known = _segments.size() + _pieces.size();
+        // Segment numbers are dense up to the open large arrays: a table by number never outgrows what has come. Not
+        // the table's own size: with that, each block could push it further out.
+        uint64_t known = _landedSegments + _pieces.size();
         if (_h.segment > known + (1u << 16)) {
             f.result = bad("a segment's number is far from those that came before", _h.segment);
             return f;
@@ -159,6 +171,7 @@ Reader::Found Reader::check(const uint8_t* block, uint64_t length) {
             return f;
         }
         _sequence++;
+        _ended = (_h.flags & kLast) != 0;
     }
     return f;
 }
@@ -181,24 +194,36 @@ Reader::Result Reader::keepPiece(const uint8_t* block) {
         return bad("a piece does not fit its array", _h.arrayLength);
     }
     Piece& p = _pieces[_h.segment];
-    if (p.elements == nullptr) {
+    if (p.plan == nullptr) {
         p.typeId = _h.arrayType;
         p.plan = plan;
         p.length = _h.arrayLength;
         p.hash = _h.arrayHash & vm.hashMask;
-        p.mapped = (p.length << shift) + 4096;
-        // Address space only: memory is used as far as bytes have really come.
-        void* m = mmap(nullptr, p.mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (m == MAP_FAILED) {
-            _pieces.erase(_h.segment);
-            return bad("there is no address space for a large array", _h.arrayLength);
-        }
-        p.elements = (uint8_t*)m;
     }
     if (p.typeId != _h.arrayType || p.length != _h.arrayLength || p.received != _h.arrayOffset) {
         return bad("pieces of a large array do not fit together", _h.arrayOffset);
     }
-    memcpy(p.elements + (p.received << shift), block + sizeof _h, _h.payloadBytes);
+    // Grows with the bytes that come, not to the length that a header claims: a few thousand first pieces of arrays
+    // of 16 GB each would be all the address space there is.
+    uint64_t needed = (p.received + elements) << shift;
+    if (needed > p.mapped) {
+        uint64_t grown = p.mapped * 2 > needed ? p.mapped * 2 : needed;
+        uint64_t whole = p.length << shift;
+        grown = ((grown < whole ? grown : whole) + 4095) & ~(uint64_t)4095;
+        void* m = p.elements == nullptr
+                      ? mmap(nullptr, grown, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+                      : mremap(p.elements, p.mapped, grown, MREMAP_MAYMOVE);
+        if (m == MAP_FAILED) {
+            return bad("there is no memory for a large array", _h.arrayLength);
+        }
+        p.elements = (uint8_t*)m;
+        p.mapped = grown;
+    }
+    uint8_t* into = p.elements + (p.received << shift);
+    memcpy(into, block + sizeof _h, _h.payloadBytes);
+    if (!plan->trusted(nullptr, into, elements)) {
+        return bad("a field has a value that the VM never gives it", _h.arrayType);
+    }
     p.received += elements;
     return kOk;
 }
@@ -225,6 +250,7 @@ void Reader::landedLarge(uint64_t number) {
     s.landed = s.large = true;
     s.units = at->second.length;
     s.plan = at->second.plan;
+    _landedSegments++;
     _objects++;
     munmap(at->second.elements, at->second.mapped);
     _pieces.erase(at);
@@ -319,6 +345,9 @@ Reader::Result Reader::relocate(const uint8_t* block, uint8_t* start) {
                 Slot v = *slot;
                 Address to;
                 if (v == 0) {
+                    if (ref.required) {
+                        return bad("a reference is null that its class cannot do without", plan->typeId);
+                    }
                     continue;
                 }
                 if (v < SlotCode<Slot>::kCross) {
@@ -328,7 +357,8 @@ Reader::Result Reader::relocate(const uint8_t* block, uint8_t* start) {
                     to = base + 8 * (uint64_t)v;
                 } else if (v == SlotCode<Slot>::kHole) {
                     *slot = 0;
-                    _newHoles.emplace_back(lateSlot(_h.segment, (uint32_t)((uint8_t*)slot - start)), ref.declared);
+                    _newHoles.emplace_back(lateSlot(_h.segment, (uint32_t)((uint8_t*)slot - start)),
+                                           ref.declared | (ref.required ? kRequired : 0));
                     continue;
                 } else {
                     uint64_t c = v & ~SlotCode<Slot>::kCross;
@@ -353,6 +383,7 @@ Reader::Result Reader::relocate(const uint8_t* block, uint8_t* start) {
 template <typename Slot>
 Reader::Result Reader::landSegment(const uint8_t* block, uint8_t* elements) {
     _newHoles.clear();
+    _newSettles.clear();
     _pairs.clear();
     uint8_t* start = elements + padBytes();
     uint8_t* end = start + _h.payloadBytes;
@@ -389,6 +420,17 @@ Reader::Result Reader::landSegment(const uint8_t* block, uint8_t* elements) {
         uint64_t size = plan->sizeOf(length);
         if (size > left) {
             return bad("an object reaches beyond its segment", size);
+        }
+        if (!plan->trusted(d, d + plan->arrayBase, length)) {
+            return bad("a field has a value that the VM never gives it", plan->typeId);
+        }
+        if (plan->settled) {
+            if (alone) {
+                _exports = true;
+                return kExports;
+            }
+            _newSettles.push_back((int64_t)_h.segment);
+            _newSettles.push_back(n);
         }
         writeHeader(d, plan, *(uint64_t*)d & vm.hashMask);
         for (const Plan::Range& c : plan->cleared) {
@@ -459,7 +501,9 @@ Reader::Result Reader::land(const uint8_t* block, uint8_t* elements) {
         if (_h.segment >= _segments.size()) {
             _segments.resize(_h.segment + 1);
         }
+        _settles.insert(_settles.end(), _newSettles.begin(), _newSettles.end());
         _landing.landed = true;
+        _landedSegments++;
         _objects += _h.objects;
         std::swap(_segments[_h.segment], _landing);
         _lateNext = 0;
@@ -490,6 +534,9 @@ Reader::Result Reader::lateSlots(const uint8_t* block) {
             }
         }
         Address in = element<Slot>(*Vm::slotOf(_spine), number);
+        if (in == 0) {
+            return bad("a late reference belongs to no segment", number);
+        }
         Address holder;
         uint32_t declared;
         uint64_t offset, ordinal;
@@ -512,10 +559,14 @@ Reader::Result Reader::lateSlots(const uint8_t* block) {
             offset = at - (first - 1) * 8;
         }
         if (to == 0) {
+            if (!s->large && (declared & kRequired) != 0) {
+                return bad("a reference is null that its class cannot do without", slot);
+            }
             continue;
         }
-        if (declared != 0) {
-            int a = assignablePair(declared, vm.keyOf(to));
+        const uint32_t as = declared & ~kRequired;
+        if (as != 0) {
+            int a = assignablePair(as, vm.keyOf(to));
             if (a < 0) {
                 return bad("a late reference is of a class that its field cannot hold", t);
             }

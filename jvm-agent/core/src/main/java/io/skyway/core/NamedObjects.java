@@ -226,6 +226,7 @@ final class NamedObjects {
                     break;
                 }
                 case "static": {
+                    allowed.accept(className);
                     Class<?> c = Class.forName(className, true, ClassLoader.getPlatformClassLoader());
                     for (Field f : Internals.fieldsOf(c)) {
                         if (f.getName().equals(member) && isConstant(f)) {
@@ -238,6 +239,7 @@ final class NamedObjects {
                     break;
                 }
                 case "box":
+                    allowed.accept(className);
                     return box(className, member);
                 default:
                     throw new SkywayException(SkywayException.Kind.BAD_IMAGE, "not the name of an object: " + name);

@@ -34,7 +34,9 @@ final class Native {
             int arrayBase,
             int[] offsets,
             int[] declared,
-            int[] cleared);
+            int[] cleared,
+            int[] limits,
+            int traits);
 
     static native void setTypeId(int plan, int typeId);
 
@@ -117,6 +119,8 @@ final class Native {
     static native long[] readerPairs(long reader);
 
     static native long[] readerStores(long reader);
+
+    static native long[] readerSettles(long reader);
 
     static native boolean readerRoot(long reader, long[] out);
 

@@ -24,6 +24,11 @@ final class TypeTable {
     private static final int NAMED = 3;
     private static final int REFUSED = 4;
 
+    // Traits of a plan, and a bit of a declared class's index, as in natives.cpp.
+    private static final int BOOLEANS = 1;
+    private static final int SETTLED = 2;
+    private static final int REQUIRED = 1 << 30;
+
     /** One class. The strong reference to it keeps its loader from being unloaded under landed objects. */
     static final class Type {
         final Class<?> javaClass;
@@ -223,8 +228,9 @@ final class TypeTable {
         if (layoutHelper <= 0 || !Arrays.equals(offsets, vmOffsets)) {
             return refusedOrNamed(c, key, "the VM keeps fields of its own in it", false);
         }
-        int[] declaredIndices =
-                references.stream().mapToInt(f -> declaredIndex(f.getType())).toArray();
+        int[] declaredIndices = references.stream()
+                .mapToInt(f -> declaredIndex(f.getType()) | (Trusted.neverNull(f) ? REQUIRED : 0))
+                .toArray();
         // Between a String's declared fields the VM keeps flags of its own (interned, deduplicated).
         int[] cleared = c == String.class ? gaps(fields, bytes) : new int[0];
         String superName = c.getSuperclass() == null ? "" : c.getSuperclass().getName();
@@ -242,13 +248,23 @@ final class TypeTable {
                 null,
                 false,
                 List.copyOf(references));
-        t.plan = add(key, INSTANCE, 0, bytes, 0, offsets, declaredIndices, cleared);
+        t.plan = add(
+                key,
+                INSTANCE,
+                0,
+                bytes,
+                0,
+                offsets,
+                declaredIndices,
+                cleared,
+                Trusted.limits(fields),
+                Trusted.needsSettling(c) ? SETTLED : 0);
         return t;
     }
 
     private Type refusedOrNamed(Class<?> c, long key, String refusal, boolean isNamed) {
         Type t = new Type(c, null, refusal, isNamed, List.of());
-        t.plan = add(key, isNamed ? NAMED : REFUSED, 0, 0, 0, new int[0], new int[0], new int[0]);
+        t.plan = add(key, isNamed ? NAMED : REFUSED, 0, 0, 0, new int[0], new int[0], new int[0], new int[0], 0);
         return t;
     }
 
@@ -274,13 +290,24 @@ final class TypeTable {
                 base,
                 primitive ? new int[0] : new int[] {base},
                 primitive ? new int[0] : new int[] {declaredIndex(element)},
-                new int[0]);
+                new int[0],
+                new int[0],
+                element == boolean.class ? BOOLEANS : 0);
         return t;
     }
 
     private static int add(
-            long key, int kind, int shift, int bytes, int base, int[] offsets, int[] declared, int[] cleared) {
-        int plan = Native.addPlan(key, kind, shift, bytes, base, offsets, declared, cleared);
+            long key,
+            int kind,
+            int shift,
+            int bytes,
+            int base,
+            int[] offsets,
+            int[] declared,
+            int[] cleared,
+            int[] limits,
+            int traits) {
+        int plan = Native.addPlan(key, kind, shift, bytes, base, offsets, declared, cleared, limits, traits);
         if (plan < 0) {
             throw new SkywayException(
                     SkywayException.Kind.INTERNAL, "more than 262,143 classes were sent or received by this process");
