@@ -513,7 +513,8 @@ Reader::Result Reader::land(const uint8_t* block, uint8_t* elements) {
 
 template <typename Slot>
 Reader::Result Reader::lateSlots(const uint8_t* block) {
-    const uint64_t* list = (const uint64_t*)(block + sizeof _h + align8(_h.payloadBytes)) + _h.crossCount;
+    // Volatile: a peer may write here meanwhile; what was checked is what is used.
+    const volatile uint64_t* list = (const uint64_t*)(block + sizeof _h + align8(_h.payloadBytes)) + _h.crossCount;
     const uint64_t until = _lateNext + kLateAtOnce;
     for (; _lateNext < _h.lateCount; _lateNext++) {
         if (_lateNext == until) {

@@ -59,7 +59,13 @@ final class Policy {
             new Bound("jdk.internal.access.foreign.MemorySegmentProxy", "its bytes may lie outside of the heap"),
             new Bound("jdk.internal.vm.Continuation", "its frames live in its process"),
             new Bound("jdk.internal.vm.vector.VectorSupport$VectorPayload", "the VM looks after it"),
-            new Bound("jdk.internal.reflect.ConstantPool", "it is linked to code of its process"));
+            new Bound("jdk.internal.reflect.ConstantPool", "it is linked to code of its process"),
+            // Offsets of fields in an array, and arrays whose lengths native code and intrinsics trust.
+            new Bound("java.io.ObjectStreamClass$FieldReflector", "its offsets of fields are not checked"),
+            new Bound("java.awt.image.Raster", "native code works on its fields without checking them"),
+            new Bound("javax.crypto.CipherSpi", "the VM works on its fields without checking them"),
+            new Bound("javax.crypto.MacSpi", "the VM works on its fields without checking them"),
+            new Bound("sun.security.util.math.IntegerModuloP", "the VM works on its fields without checking them"));
 
     /**
      * What the JDK calls a {@code long} that holds an address, or is added to one without a check: Inflater's address,

@@ -246,7 +246,12 @@ class BadBytesTest {
                 "com.sun.crypto.provider.AESCrypt",
                 "java.util.concurrent.atomic.AtomicIntegerFieldUpdater$AtomicIntegerFieldUpdaterImpl",
                 "jdk.internal.foreign.HeapMemorySegmentImpl$OfByte",
-                "sun.nio.ch.NativeObject")) {
+                "sun.nio.ch.NativeObject",
+                "java.io.ObjectStreamClass$FieldReflector",
+                "java.awt.image.Raster",
+                "com.sun.crypto.provider.ChaCha20Cipher",
+                "com.sun.crypto.provider.HmacCore",
+                "sun.security.util.math.intpoly.IntegerPolynomial$Element")) {
             Class<?> c;
             try {
                 c = Class.forName(name);
