@@ -35,6 +35,7 @@ from skyway_py._jvm import Digest, Jvm, JvmStatistics, Root
 from skyway_py._jvm_info import JvmInfo
 from skyway_py._link import Link
 from skyway_py._orchestrator import Orchestrator
+from skyway_py._tls import Tls
 from skyway_py._transfer import RunningTransfer
 from skyway_py._transfer_result import GcActivity, Progress, TransferResult
 from skyway_py._version import __version__
@@ -76,6 +77,7 @@ __all__ = [
     "SerializerResult",
     "SkywayError",
     "Spread",
+    "Tls",
     "TransferCancelled",
     "TransferError",
     "TransferResult",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -48,6 +48,7 @@ class Handshake:
         name: str,
         mode: str,
         lifeline_fd: int | None = None,
+        more: Mapping[str, str] | None = None,
     ) -> None:
         launch_id = secrets.token_hex(16)
         self._server = server
@@ -61,6 +62,7 @@ class Handshake:
             "orchestrator.port": str(server.port),
             "token": token,
             "library": str(paths.native_library()),
+            **(more or {}),
         }
         if lifeline_fd is not None:
             entries["lifeline.fd"] = str(lifeline_fd)

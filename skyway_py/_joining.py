@@ -24,10 +24,12 @@ from skyway_py._server import ControlServer
 class Joining:
     """Does the handshake with each new agent, and checks that it is in the process that was meant."""
 
-    def __init__(self, server: ControlServer, token: str, run_directory: Path) -> None:
+    def __init__(self, server: ControlServer, token: str, run_directory: Path, links: Mapping[str, str]) -> None:
+        """:param links: entries of the agents' options that say where links listen, and with which certificates."""
         self._server = server
         self._token = token
         self._run_directory = run_directory
+        self._links = dict(links)
 
     def plan(
         self,
@@ -143,4 +145,12 @@ class Joining:
         return hello
 
     def _handshake(self, name: str, mode: str, lifeline_fd: int | None = None) -> Handshake:
-        return Handshake(self._server, self._token, self._run_directory, name=name, mode=mode, lifeline_fd=lifeline_fd)
+        return Handshake(
+            self._server,
+            self._token,
+            self._run_directory,
+            name=name,
+            mode=mode,
+            lifeline_fd=lifeline_fd,
+            more=self._links,
+        )

@@ -113,7 +113,9 @@ class Jvm:
         self.identity = ProcessIdentity(hello.pid, hello.start_time_ticks)
         self.description = hello.jvm
         self.process = process
-        self._channel = rpc.loopback_channel(hello.control_port)
+        #: Where its agent listens on the loopback address.
+        self.control_port = hello.control_port
+        self._channel = rpc.loopback_channel(self.control_port)
         self._metadata = rpc.token_metadata(token)
         self.stub = AgentControlStub(self._channel)
 

@@ -35,12 +35,15 @@ class Link:
         self.transport = transport_name(self._open(wanted))
         self.is_open = True
 
-    def _open(self, transport: pb.Transport.ValueType) -> int:
-        prepared = self.receiver.call(
+    def _prepare(self) -> pb.PrepareLinkResponse:
+        return self.receiver.call(
             self.receiver.stub.PrepareLink,
             pb.PrepareLinkRequest(link_id=self.id, peer_name=self.sender.name),
             f"preparing a link from '{self.sender.name}'",
         )
+
+    def _open(self, transport: pb.Transport.ValueType) -> int:
+        prepared = self._prepare()
         request = pb.OpenLinkRequest(
             link_id=self.id,
             peer_name=self.receiver.name,

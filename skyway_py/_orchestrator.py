@@ -24,6 +24,7 @@ from skyway_py._jvm import Jvm, Root
 from skyway_py._link import Link
 from skyway_py._names import split_source, split_target
 from skyway_py._server import ControlServer
+from skyway_py._tls import LOOPBACK, Tls, checked_link_host
 from skyway_py._transfer import RunningTransfer
 from skyway_py._transfer_result import SKYWAY, ProgressHook, TransferResult
 
@@ -43,7 +44,18 @@ class Orchestrator:
     Methods may be called from several threads. The JVMs also end when this process is killed.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, tls: Tls | str | Path | None = None, link_host: str = LOOPBACK) -> None:
+        """:param tls: certificates, or the directory with them: every link is then encrypted, on the loopback address
+            too, and both ends show a certificate. None: links are not encrypted.
+        :param link_host: the IP address at which JVMs listen for links; without `tls` only a loopback address.
+        :raises InvalidRequest: that address is no loopback address and there is no TLS, or the directory is not one.
+        :raises InstallationError: others have access to the certificates' files.
+        """
+        self.tls = tls if tls is None or isinstance(tls, Tls) else Tls.load(tls)
+        self.link_host = checked_link_host(link_host, self.tls is not None)
+        links = {"link.host": self.link_host}
+        if self.tls is not None:
+            links["tls.directory"] = str(self.tls.directory)
         self.run_directory = paths.make_run_directory()
         self._token = secrets.token_hex(32)
         self._fleet = Fleet()
@@ -52,7 +64,7 @@ class Orchestrator:
         except BaseException:
             shutil.rmtree(self.run_directory, ignore_errors=True)
             raise
-        self._joining = Joining(self._server, self._token, self.run_directory)
+        self._joining = Joining(self._server, self._token, self.run_directory, links)
         _open.add(self)
 
     # JVMs

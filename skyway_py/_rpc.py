@@ -35,6 +35,8 @@ SERVER_OPTIONS: Final = (
     *_OPTIONS,
     # With SO_REUSEPORT another process of the same user could take over part of the calls.
     ("grpc.so_reuseport", 0),
+    # A connection that does not even speak HTTP/2 goes away after this time (milliseconds).
+    ("grpc.server_handshake_timeout_ms", 10_000),
 )
 
 _BY_KIND: Final[dict[int, type[errors.SkywayError]]] = {
@@ -99,7 +101,8 @@ class TokenInterceptor(grpc.ServerInterceptor):
         def refuse(_request: Any, context: grpc.ServicerContext) -> NoReturn:
             context.abort(grpc.StatusCode.UNAUTHENTICATED, "the call carries no valid skyway-token")
 
-        self._refuse: grpc.RpcMethodHandler[Any, Any] = grpc.unary_unary_rpc_method_handler(refuse)
+        # As a stream: for a single request gRPC waits, on one of the server's few threads, before it calls the method.
+        self._refuse: grpc.RpcMethodHandler[Any, Any] = grpc.stream_unary_rpc_method_handler(refuse)
 
     def intercept_service(
         self,

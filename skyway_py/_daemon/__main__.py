@@ -1,4 +1,6 @@
-"""`python -m skyway_py._daemon FD`: the background orchestrator. Says "ready" on the descriptor once it serves."""
+"""`python -m skyway_py._daemon FD LINK_HOST [TLS_DIRECTORY]`: the background orchestrator. Says "ready" on the
+descriptor once it serves.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from skyway_py._process import ProcessIdentity
 from skyway_py._version import __version__
 
 
-def main(ready_fd: int) -> None:
+def main(ready_fd: int, link_host: str, tls: str = "") -> None:
     """Runs until it is told to end, in a process of its own that no shell waits for."""
     if os.fork() > 0:
         os._exit(0)
@@ -24,7 +26,10 @@ def main(ready_fd: int) -> None:
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     own = ProcessIdentity.of(os.getpid())
     assert own is not None
-    with Orchestrator() as orchestrator, OrchestrationServer(orchestrator, ended) as server:
+    with (
+        Orchestrator(tls=tls or None, link_host=link_host) as orchestrator,
+        OrchestrationServer(orchestrator, ended) as server,
+    ):
         state = DaemonState(
             pid=own.pid,
             start_time_ticks=own.start_time_ticks,
@@ -32,6 +37,8 @@ def main(ready_fd: int) -> None:
             token=server.token,
             run_directory=str(orchestrator.run_directory),
             version=__version__,
+            tls=tls,
+            link_host=link_host,
         )
         write_state(state)
         try:
@@ -46,4 +53,4 @@ def main(ready_fd: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), *sys.argv[2:])

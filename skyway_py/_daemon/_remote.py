@@ -35,6 +35,8 @@ class Status:
     pid: int
     started: datetime
     run_directory: str
+    tls: str
+    link_host: str
     types_known: int
     jvms: tuple[JvmInfo, ...]
     links: tuple[tuple[str, str, str], ...]
@@ -47,6 +49,8 @@ class Status:
             "pid": self.pid,
             "started": self.started.isoformat(),
             "run_directory": self.run_directory,
+            "tls": self.tls or None,
+            "link_host": self.link_host,
             "types_known": self.types_known,
             "jvms": [jvm.to_dict() for jvm in self.jvms],
             "links": [dict(zip(("sender", "receiver", "transport"), link, strict=True)) for link in self.links],
@@ -67,6 +71,16 @@ class RemoteOrchestrator:
         """Its process."""
         return self._state.pid
 
+    @property
+    def tls(self) -> str:
+        """The directory with its links' certificates; empty: they are not encrypted."""
+        return self._state.tls
+
+    @property
+    def link_host(self) -> str:
+        """The address at which its links listen."""
+        return self._state.link_host
+
     def status(self) -> Status:
         """What runs."""
         answer = self._call(self._stub.Status, pb.StatusRequest(), "asking for the status")
@@ -75,6 +89,8 @@ class RemoteOrchestrator:
             pid=answer.pid,
             started=datetime.fromtimestamp(answer.started_unix_millis / 1e3, UTC),
             run_directory=answer.run_directory,
+            tls=self.tls,
+            link_host=self.link_host,
             types_known=answer.types_known,
             jvms=tuple(JvmInfo.from_status(jvm) for jvm in answer.jvms),
             links=tuple((link.sender, link.receiver, transport_name(link.transport)) for link in answer.links),

@@ -7,7 +7,7 @@ import os
 import select
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -17,6 +17,7 @@ from skyway_py._daemon._remote import RemoteOrchestrator
 from skyway_py._daemon._state import read_state, remove_state, running_state, state_file
 from skyway_py._errors import DaemonError
 from skyway_py._jvm import quoted
+from skyway_py._tls import LOOPBACK, Tls, checked_link_host
 
 _START_SECONDS: Final = 30.0
 _COMMAND: Final = (sys.executable, "-m", "skyway_py._daemon")
@@ -39,24 +40,31 @@ def require() -> RemoteOrchestrator:
     return remote
 
 
-def start() -> tuple[RemoteOrchestrator, bool]:
+def start(
+    certificates: Callable[[], Tls | None] = lambda: None, link_host: str | None = None
+) -> tuple[RemoteOrchestrator, bool]:
     """The one that runs, started if need be; and whether it was. Cleans up after one that crashed.
 
+    :param certificates: what links are encrypted with when it is started, or None.
+    :param link_host: where links listen when it is started; None: at the loopback address.
     :raises DaemonError: it does not start.
+    :raises InvalidRequest: links cannot listen there.
     """
     with _start_lock():
         remote = connect()
         if remote is not None:
             return remote, False
+        tls = certificates()
+        host = checked_link_host(link_host or LOOPBACK, tls is not None)
         left_over = read_state()
         if left_over is not None:
             remove_state(left_over)
         state_file().unlink(missing_ok=True)
-        _spawn()
+        _spawn(host, tls)
         return require(), True
 
 
-def _spawn() -> None:
+def _spawn(link_host: str, tls: Tls | None) -> None:
     log = paths.state_directory() / "orchestrator.log"
     log.unlink(missing_ok=True)
     paths.write_private(log, "")
@@ -64,7 +72,7 @@ def _spawn() -> None:
     try:
         with log.open("ab") as out:
             subprocess.run(
-                [*_COMMAND, str(ready_write)],
+                [*_COMMAND, str(ready_write), link_host, *([str(tls.directory)] if tls else [])],
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=out,

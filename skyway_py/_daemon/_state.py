@@ -7,11 +7,12 @@ import os
 import secrets
 import shutil
 import stat
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from skyway_py import _paths as paths
 from skyway_py._process import ProcessIdentity
+from skyway_py._tls import LOOPBACK
 
 
 @dataclass(frozen=True)
@@ -21,9 +22,12 @@ class DaemonState:
     pid: int
     start_time_ticks: int
     port: int
-    token: str
+    token: str = field(repr=False)
     run_directory: str
     version: str
+    #: Directory with the links' certificates; empty: links are not encrypted.
+    tls: str = ""
+    link_host: str = LOOPBACK
 
     @property
     def process(self) -> ProcessIdentity:

@@ -36,6 +36,7 @@ def status(context: click.Context, form: str) -> None:
             "version": now.version,
             "JVMs": ", ".join(f"{jvm.name} ({jvm.state})" for jvm in now.jvms) or "none",
             "links": ", ".join(links) or "none",
+            "encryption": f"mutual TLS, certificates in {now.tls}" if now.tls else "none",
             "classes known": str(now.types_known),
             "logs": now.run_directory,
         }

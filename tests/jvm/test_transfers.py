@@ -58,7 +58,7 @@ def test_failing_progress_hook_cancels(large: Orchestrator) -> None:
 
 @pytest.mark.parametrize("transport", ["shm", "tcp"])
 def test_time_limit(large: Orchestrator, transport: str) -> None:
-    with pytest.raises(TransferTimeout, match="longer than 0.001 s, its limit"):
+    with pytest.raises(TransferTimeout, match=r"longer than 0\.001 s, its limit"):
         large.transfer("left:graph", "right:late", transport=transport, timeout=0.001)
     assert "late" not in [root.name for root in large.roots("right")]
     _still_works(large, transport)

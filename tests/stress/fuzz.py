@@ -185,7 +185,11 @@ def main(seconds: float | None, runs: int | None, seed: int | None, live: bool, 
     _say(f"seed {chosen}")
     if seconds is None and runs is None:
         seconds = 60.0
-    totals = (_live if live else _native)(seconds, runs, chosen)
+    try:
+        totals = (_live if live else _native)(seconds, runs, chosen)
+    except subprocess.CalledProcessError as error:
+        _say(f"{error.cmd[0]} failed with status {error.returncode}: its errors are above")
+        sys.exit(1)
     if output == "json":
         print(json.dumps(asdict(totals)))
     else:

@@ -28,7 +28,7 @@ from pathlib import Path
 from skyway_py import _paths
 from skyway_py._daemon.__main__ import main
 _paths._LIB = Path({lib!r})
-main(int(sys.argv[1]))
+main(int(sys.argv[1]), *sys.argv[2:])
 """
 
 

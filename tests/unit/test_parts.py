@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import socket
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
+from dataclasses import asdict
 from pathlib import Path
 
 import grpc
@@ -17,6 +23,7 @@ from skyway_py import _rpc as rpc
 from skyway_py import _units as units
 from skyway_py._attach import check_target
 from skyway_py._comparison import expand_serializers
+from skyway_py._daemon._state import DaemonState
 from skyway_py._errors import AttachError, GraphRefused, InstallationError, Refusal, SkywayError, TransferTimeout
 from skyway_py._handshake import properties_text
 from skyway_py._names import default_destination, split_source, split_target
@@ -153,6 +160,16 @@ def test_attach_looks_before_it_leaps() -> None:
         check_target(process.pid)
 
 
+def test_attach_leaves_other_users_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Said before anything is done to the process. That this process is another user's is made up."""
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+        with pytest.raises(AttachError, match=f"belongs to the user with id {os.getuid()}: run skyway as that user"):
+            check_target(process.pid)
+        assert process.poll() is None
+        process.communicate(b"\n", timeout=10)
+
+
 def descriptor(name: str, fingerprint: bytes = b"f") -> pb.TypeDescriptor:
     return pb.TypeDescriptor(class_name=name, kind=pb.TypeDescriptor.INSTANCE, fingerprint=fingerprint)
 
@@ -189,6 +206,54 @@ def test_every_call_needs_the_token() -> None:
                 pb_grpc.RendezvousStub(channel).Hello(pb.HelloRequest(launch_id="x"), metadata=metadata, timeout=10)
     finally:
         server.close()
+
+
+def test_calls_that_never_send_their_request_take_no_thread() -> None:
+    """The server has a few threads; whoever does not know the token must not make them wait."""
+    ended = threading.Event()
+
+    def nothing() -> Iterator[bytes]:
+        ended.wait(60)
+        yield from ()
+
+    server = ControlServer("right")
+    try:
+        with rpc.loopback_channel(server.port) as channel:
+            call = channel.stream_unary(
+                "/skyway_py._proto.TypeRegistry/Register", request_serializer=bytes, response_deserializer=bytes
+            )
+            waiting = [call.future(nothing(), timeout=60) for _ in range(64)]
+            codes = {future.code() for future in waiting}
+            assert codes == {grpc.StatusCode.UNAUTHENTICATED}
+            stub = pb_grpc.TypeRegistryStub(channel)
+            request = pb.RegisterTypesRequest(types=[descriptor("A")])
+            assert list(stub.Register(request, metadata=rpc.token_metadata("right"), timeout=60).ids) == [1]
+            ended.set()
+    finally:
+        ended.set()
+        server.close()
+
+
+def test_strangers_at_the_orchestrators_port() -> None:
+    with ExitStack() as stack:
+        server = ControlServer("right")
+        stack.callback(server.close)
+        for said in (b"", b"GET / HTTP/1.1\r\n\r\n", b"PRI * HTTP/2.0\r\n", bytes(1 << 16), os.urandom(1 << 16)):
+            for _ in range(60):
+                stranger = stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=60))
+                # It may have hung up in the middle.
+                with suppress(ConnectionError):
+                    stranger.sendall(said)
+        with rpc.loopback_channel(server.port) as channel:
+            request = pb.RegisterTypesRequest(types=[descriptor("A")])
+            metadata = rpc.token_metadata("right")
+            assert list(pb_grpc.TypeRegistryStub(channel).Register(request, metadata=metadata, timeout=60).ids) == [1]
+
+
+def test_tokens_are_not_printed() -> None:
+    state = DaemonState(1, 2, 3, "secret", "/tmp/x", "0")
+    assert "secret" not in repr(state)
+    assert json.loads(json.dumps(asdict(state)))["token"] == "secret"
 
 
 def test_health() -> None:

@@ -46,6 +46,7 @@ def test_public_names() -> None:
         "SerializerResult",
         "SkywayError",
         "Spread",
+        "Tls",
         "TransferCancelled",
         "TransferError",
         "TransferResult",

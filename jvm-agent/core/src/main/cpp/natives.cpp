@@ -211,7 +211,7 @@ NATIVE(jint, addPlan)(JNIEnv* env, jclass, jlong key, jint kind, jint elementShi
     std::vector<jint> ranges(c);
     env->GetIntArrayRegion(cleared, 0, c, ranges.data());
     for (jsize i = 0; i + 1 < c; i += 2) {
-        p->cleared.push_back(Plan::Range{(uint32_t)ranges[i], (uint32_t)ranges[i + 1]});
+        p->clear((uint32_t)ranges[i], (uint32_t)ranges[i + 1]);
     }
     if (types.plans.add(p) == nullptr) {
         delete p;
@@ -221,7 +221,9 @@ NATIVE(jint, addPlan)(JNIEnv* env, jclass, jlong key, jint kind, jint elementShi
 }
 
 NATIVE(void, setTypeId)(JNIEnv*, jclass, jint plan, jint typeId) {
-    types.plans.byIndex((uint32_t)plan)->typeId = (uint32_t)typeId;
+    Plan* p = types.plans.byIndex((uint32_t)plan);
+    p->typeId = (uint32_t)typeId;
+    p->ready();
 }
 
 NATIVE(void, setMayBeNamed)(JNIEnv*, jclass, jint plan, jint boxWidth, jint boxOffset, jlong lo, jlong hi) {
@@ -231,6 +233,7 @@ NATIVE(void, setMayBeNamed)(JNIEnv*, jclass, jint plan, jint boxWidth, jint boxO
     p->boxLo = lo;
     p->boxHi = hi;
     p->mayBeNamed = true;
+    p->ready();
 }
 
 NATIVE(jint, addDeclared)(JNIEnv*, jclass) {

@@ -20,6 +20,15 @@ bool Plan::withinLimits(const uint8_t* object, const uint8_t* elements, uint64_t
     return true;
 }
 
+void Plan::clear(uint32_t from, uint32_t to) {
+    for (uint32_t b = from; b < to; b++) {
+        if (masks.empty() || masks.back().at != b / 8 * 8) {
+            masks.push_back(Mask{b / 8 * 8, ~(uint64_t)0});
+        }
+        masks.back().keep &= ~((uint64_t)0xff << b % 8 * 8);
+    }
+}
+
 PlanTable::PlanTable() : _table(makeTable(1 << 12)) {
     _plans.reserve(1 << 18);
     _plans.push_back(nullptr);

@@ -34,6 +34,7 @@ struct Reference {
 struct Plan {
     Kind kind = Kind::Refused;
     uint8_t elementShift = 0;   // arrays: log2 of the bytes of an element
+    bool quick = false;         // nothing but its bytes and its references matter: see ready()
     bool mayBeNamed = false;    // some objects of the class are named ones: look each up
     int8_t boxWidth = 0;        // boxed values: only lo..hi can be named (bytes of the value, negative: unsigned)
     uint16_t boxOffset = 0;
@@ -45,10 +46,12 @@ struct Plan {
     uint64_t key = 0;           // the klass, as it stands in a header
     uint64_t mark = 1;          // of a fresh object
     std::vector<Reference> references;
-    struct Range {
-        uint32_t from, to;
+    // Words that hold bits of the VM's own between the fields (String.flags): zero in an image.
+    struct Mask {
+        uint32_t at;  // bytes
+        uint64_t keep;
     };
-    std::vector<Range> cleared;  // bytes that hold the VM's own bits (String.flags): zero in an image
+    std::vector<Mask> masks;
     // Bytes that the VM's compiled code takes to be at most so much, and does not check: booleans, String.coder.
     struct Limit {
         uint32_t offset;
@@ -57,6 +60,17 @@ struct Plan {
     std::vector<Limit> limits;
     bool booleans = false;  // an array of them
     bool settled = false;   // Java looks at every object of the class before it hands out the graph (heap buffers)
+
+    void clear(uint32_t from, uint32_t to);
+    // After each change of id or names. Arrays are quick when they are not empty: only empty ones have names.
+    void ready() {
+        quick = typeId != 0 && (kind == Kind::PrimitiveArray || (kind == Kind::Instance && !mayBeNamed));
+    }
+    void applyMasks(uint8_t* object) const {
+        for (const Mask& m : masks) {
+            *(uint64_t*)(object + m.at) &= m.keep;
+        }
+    }
 
     bool isArray() const {
         return kind == Kind::PrimitiveArray || kind == Kind::ReferenceArray;
@@ -77,16 +91,7 @@ class PlanTable {
   public:
     PlanTable();
     Plan* find(uint64_t key) const {
-        const Table* t = _table.load(std::memory_order_acquire);
-        uint64_t i = hash(key) & t->mask;
-        for (;;) {
-            const Cell& c = t->cells[i];
-            Plan* p = c.plan.load(std::memory_order_acquire);
-            if (p == nullptr || c.key == key) {
-                return p;
-            }
-            i = (i + 1) & t->mask;
-        }
+        return view().find(key);
     }
     // Takes the plan over and gives it its index; replaces an earlier plan of the same klass.
     Plan* add(Plan* plan);
@@ -98,6 +103,9 @@ class PlanTable {
     }
 
   private:
+    static uint64_t hash(uint64_t key) {
+        return key * 0x9e3779b97f4a7c15ull >> 40;
+    }
     struct Cell {
         uint64_t key = 0;
         std::atomic<Plan*> plan{nullptr};
@@ -105,10 +113,25 @@ class PlanTable {
     struct Table {
         uint64_t mask;
         Cell* cells;
+
+        Plan* find(uint64_t key) const {
+            for (uint64_t i = hash(key) & mask;; i = (i + 1) & mask) {
+                Plan* p = cells[i].plan.load(std::memory_order_acquire);
+                if (p == nullptr || cells[i].key == key) {
+                    return p;
+                }
+            }
+        }
     };
-    static uint64_t hash(uint64_t key) {
-        return key * 0x9e3779b97f4a7c15ull >> 40;
+
+  public:
+    // The table of now, to be kept in registers. It may lack what is added later.
+    Table view() const {
+        return *_table.load(std::memory_order_acquire);
     }
+    using View = Table;
+
+  private:
     static Table* makeTable(uint64_t cells);
     static void put(Table* t, Plan* plan);
 

@@ -304,9 +304,10 @@ inline Address Reader::element(Address array, uint64_t i) const {
     return raw == 0 ? 0 : decode<Slot>(raw);
 }
 
-// The object that a target names, or 0. Only objects of finished blocks.
+// The object that a target names, or 0. Only objects of finished blocks. Where no collection came since the segment
+// landed, its objects are where they were put; else its exports know.
 template <typename Slot>
-inline Address Reader::resolve(uint64_t t) {
+inline Address Reader::resolve(uint64_t t, uint32_t collections) {
     if ((t & kNamed) != 0) {
         uint64_t ordinal = t & ~kNamed;
         return ordinal < _namedLength ? element<Slot>(*Vm::slotOf(_named), ordinal) : 0;
@@ -314,6 +315,9 @@ inline Address Reader::resolve(uint64_t t) {
     const Segment* s = segment(segmentOf(t));
     if (s == nullptr || segmentOf(t) >= _spineLength) {
         return 0;
+    }
+    if (!s->large && s->collections == collections) {
+        return unitOf(t) != kLarge && s->starts(unitOf(t)) ? s->base + 8 * (uint64_t)(unitOf(t) - 1) : 0;
     }
     Address in = element<Slot>(*Vm::slotOf(_spine), segmentOf(t));
     if (in == 0 || s->large != (unitOf(t) == kLarge)) {
@@ -326,58 +330,101 @@ inline Address Reader::resolve(uint64_t t) {
 }
 
 template <typename Slot>
-Reader::Result Reader::relocate(const uint8_t* block, uint8_t* start) {
+void Reader::resolveCross(const uint8_t* block) {
     const uint64_t* cross = (const uint64_t*)(block + sizeof _h + align8(_h.payloadBytes));
-    const uint64_t base = (uint64_t)start - 8;
-    uint8_t* d = start;
+    const uint32_t collections = vm.collections();
+    _cross.resize(_h.crossCount);
+    for (uint32_t c = 0; c < _h.crossCount; c++) {
+        _cross[c] = resolve<Slot>(cross[c], collections);
+        // Its class will be looked at.
+        __builtin_prefetch((const void*)_cross[c]);
+    }
+}
+
+// One reference slot of the segment in hand.
+template <typename Slot>
+inline __attribute__((always_inline)) Reader::Result Reader::relocateSlot(const Here& here, Slot* slot,
+                                                                          const Reference& ref) {
+    const Slot v = *slot;
+    Address to;
+    if (v == 0) {
+        return ref.required ? bad("a reference is null that its class cannot do without", ref.offset) : kOk;
+    }
+    if (v < SlotCode<Slot>::kCross) {
+        if (v > here.units || (here.bits[(v - 1) >> 6] >> ((v - 1) & 63) & 1) == 0) {
+            return bad("a reference points at no object", v);
+        }
+        to = here.base + 8 * (Address)v;
+    } else if (v == SlotCode<Slot>::kHole) {
+        *slot = 0;
+        _newHoles.emplace_back(lateSlot(_h.segment, (uint32_t)((Address)slot - here.base - 8)),
+                               ref.declared | (ref.required ? kRequired : 0));
+        return kOk;
+    } else {
+        uint64_t c = v & ~SlotCode<Slot>::kCross;
+        to = c < here.crossCount ? here.cross[c] : 0;
+        if (to == 0) {
+            return bad("a reference names no object that has arrived", c);
+        }
+    }
+    *slot = sizeof(Slot) == 4 ? (Slot)((to - here.oopBase) >> here.oopShift) : (Slot)to;
+    if (ref.declared == 0) {
+        return kOk;
+    }
+    uint64_t key = vm.keyOf(to);
+    if (ref.usual.load(std::memory_order_relaxed) == key) {
+        return kOk;
+    }
+    int a = assignablePair(ref.declared, key);
+    if (a < 0) {
+        return bad("a reference points at an object of a class that its field cannot hold", ref.offset);
+    }
+    if (a == 0) {
+        return kPairs;
+    }
+    ref.usual.store(key, std::memory_order_relaxed);
+    return kOk;
+}
+
+template <typename Slot>
+Reader::Result Reader::relocate(uint8_t* start) {
+    const Here here = {(Address)start - 8, vm.oopBase,    vm.oopShift,  _landing.bits.data(),
+                       _landing.units,     _cross.data(), _cross.size()};
     bool pairs = false;
-    for (uint32_t o = 0; o < _h.objects; o++) {
-        const Plan* plan = _plans[o];
-        uint64_t length = plan->isArray() ? *(const uint32_t*)(d + vm.lengthOffset) : 0;
-        uint64_t size = plan->sizeOf(length);
-        if (plan->kind != Kind::PrimitiveArray) {
-            bool array = plan->kind == Kind::ReferenceArray;
-            const Reference* r = plan->references.data();
-            uint64_t n = array ? length : plan->references.size();
-            for (uint64_t i = 0; i < n; i++) {
-                Slot* slot = array ? (Slot*)(d + plan->arrayBase) + i : (Slot*)(d + r[i].offset);
-                const Reference& ref = array ? *r : r[i];
-                Slot v = *slot;
-                Address to;
-                if (v == 0) {
-                    if (ref.required) {
-                        return bad("a reference is null that its class cannot do without", plan->typeId);
-                    }
-                    continue;
+    for (size_t o = 0; o < _holderCount; o++) {
+        uint8_t* d = start + _holders[o].at;
+        const Plan* plan = _holders[o].plan;
+        const Reference* r = plan->references.data();
+        if (plan->kind == Kind::Instance) {
+            for (const Reference* end = r + plan->references.size(); r < end; r++) {
+                Result one = relocateSlot<Slot>(here, (Slot*)(d + r->offset), *r);
+                if (one == kBad) {
+                    return kBad;
                 }
-                if (v < SlotCode<Slot>::kCross) {
-                    if (!_landing.starts(v)) {
-                        return bad("a reference points at no object", v);
-                    }
-                    to = base + 8 * (uint64_t)v;
-                } else if (v == SlotCode<Slot>::kHole) {
-                    *slot = 0;
-                    _newHoles.emplace_back(lateSlot(_h.segment, (uint32_t)((uint8_t*)slot - start)),
-                                           ref.declared | (ref.required ? kRequired : 0));
-                    continue;
-                } else {
-                    uint64_t c = v & ~SlotCode<Slot>::kCross;
-                    to = c < _h.crossCount ? resolve<Slot>(cross[c]) : 0;
-                    if (to == 0) {
-                        return bad("a reference names no object that has arrived", c);
-                    }
+                pairs |= one == kPairs;
+            }
+        } else {
+            Slot* slot = (Slot*)(d + plan->arrayBase);
+            for (Slot* end = slot + *(const uint32_t*)(d + vm.lengthOffset); slot < end; slot++) {
+                Result one = relocateSlot<Slot>(here, slot, *r);
+                if (one == kBad) {
+                    return kBad;
                 }
-                int a = assignable(ref, to);
-                if (a < 0) {
-                    return bad("a reference points at an object of a class that its field cannot hold", plan->typeId);
-                }
-                pairs |= a == 0;
-                *slot = encode<Slot>(to);
+                pairs |= one == kPairs;
             }
         }
-        d += size;
     }
     return pairs ? kPairs : kOk;
+}
+
+const Reader::Known* Reader::known(uint32_t typeId) {
+    const Plan* plan = _scope->find(typeId);
+    if (typeId == 0 || plan == nullptr || plan->kind == Kind::Named || plan->kind == Kind::Refused) {
+        return nullptr;
+    }
+    Known& k = _known[typeId % kKnown];
+    k = Known{typeId, plan->isArray() ? 0 : plan->bytes, plan};
+    return &k;
 }
 
 template <typename Slot>
@@ -387,15 +434,21 @@ Reader::Result Reader::landSegment(const uint8_t* block, uint8_t* elements) {
     _pairs.clear();
     uint8_t* start = elements + padBytes();
     uint8_t* end = start + _h.payloadBytes;
+    resolveCross<Slot>(block);
     memcpy(start, block + sizeof _h, _h.payloadBytes);
 
     Segment& s = _landing;
     s.landed = false;
+    s.base = (Address)start;
+    s.collections = vm.collections();
     s.objects = _h.objects;
     s.units = _h.payloadBytes / 8;
     s.bits.assign((s.units + 63) / 64, 0);
     s.rank.assign(s.bits.size(), 0);
-    _plans.resize(_h.objects);
+    if (_holders.size() < _h.objects) {
+        _holders.resize(_h.objects);
+    }
+    size_t holders = 0;
 
     uint8_t* exports = end;
     Slot* exported = (Slot*)(exports + vm.refArrayBase);
@@ -406,18 +459,23 @@ Reader::Result Reader::landSegment(const uint8_t* block, uint8_t* elements) {
         if (left < 8 || left < headerBytes() || n == _h.objects) {
             return bad("a segment holds other objects than it says", n);
         }
-        Plan* plan = _scope->find(typeIdOf(d));
-        if (plan == nullptr || plan->kind == Kind::Named || plan->kind == Kind::Refused) {
-            return bad("an object is of a class that was not announced", typeIdOf(d));
+        const uint32_t typeId = typeIdOf(d);
+        const Known* k = &_known[typeId % kKnown];
+        if (k->typeId != typeId || typeId == 0) {
+            k = known(typeId);
+            if (k == nullptr) {
+                return bad("an object is of a class that was not announced", typeId);
+            }
         }
-        uint64_t length = 0;
-        if (plan->isArray()) {
+        const Plan* plan = k->plan;
+        uint64_t size = k->bytes, length = 0;
+        if (size == 0) {
             if (left < plan->arrayBase || *(int32_t*)(d + vm.lengthOffset) < 0) {
                 return bad("an array's length is not one", n);
             }
             length = *(uint32_t*)(d + vm.lengthOffset);
+            size = plan->sizeOf(length);
         }
-        uint64_t size = plan->sizeOf(length);
         if (size > left) {
             return bad("an object reaches beyond its segment", size);
         }
@@ -433,12 +491,12 @@ Reader::Result Reader::landSegment(const uint8_t* block, uint8_t* elements) {
             _newSettles.push_back(n);
         }
         writeHeader(d, plan, *(uint64_t*)d & vm.hashMask);
-        for (const Plan::Range& c : plan->cleared) {
-            memset(d + c.from, 0, c.to - c.from);
-        }
+        plan->applyMasks(d);
         uint64_t u = (uint64_t)(d - start) / 8;
         s.bits[u >> 6] |= 1ull << (u & 63);
-        _plans[n] = plan;
+        if (plan->kind != Kind::PrimitiveArray && !plan->references.empty()) {
+            _holders[holders++] = Holder{plan, (uint32_t)(d - start)};
+        }
         if (!alone) {
             exported[n] = encode<Slot>((Address)d);
         }
@@ -453,7 +511,8 @@ Reader::Result Reader::landSegment(const uint8_t* block, uint8_t* elements) {
         s.rank[w] = before;
         before += (uint32_t)__builtin_popcountll(s.bits[w]);
     }
-    Result r = relocate<Slot>(block, start);
+    _holderCount = holders;
+    Result r = relocate<Slot>(start);
     if (r != kOk) {
         return r;
     }
@@ -529,7 +588,7 @@ Reader::Result Reader::lateSlots(const uint8_t* block) {
         }
         Address to = 0;
         if (t != kNoTarget) {
-            to = resolve<Slot>(t);
+            to = resolve<Slot>(t, vm.collections());
             if (to == 0) {
                 return bad("a late reference names no object that has arrived", t);
             }
@@ -616,7 +675,8 @@ Reader::Result Reader::targets(uint64_t number, uint64_t from, uint64_t count, v
     for (uint64_t i = 0; i < count; i++) {
         Address to = 0;
         if (list[i] != kNoTarget) {
-            to = vm.compressedOops ? resolve<uint32_t>(list[i]) : resolve<uint64_t>(list[i]);
+            to = vm.compressedOops ? resolve<uint32_t>(list[i], vm.collections())
+                                   : resolve<uint64_t>(list[i], vm.collections());
             if (to == 0) {
                 return bad("an array element names no object that has arrived", from + i);
             }

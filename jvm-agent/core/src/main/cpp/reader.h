@@ -168,6 +168,9 @@ class Reader {
         bool landed = false;
         bool large = false;
         uint32_t objects = 0;
+        // Where it landed, which is where its objects are until the next collection.
+        Address base = 0;
+        uint32_t collections = 0;
         uint64_t units = 0;          // large: elements
         Plan* plan = nullptr;        // large
         std::vector<uint64_t> bits;  // starts of objects, by unit - 1
@@ -197,9 +200,23 @@ class Reader {
     template <typename Slot>
     Result landSegment(const uint8_t* block, uint8_t* elements);
     template <typename Slot>
-    Result relocate(const uint8_t* block, uint8_t* start);
+    Result relocate(uint8_t* start);
+    // What relocation keeps in registers.
+    struct Here {
+        Address base;  // of unit 0
+        Address oopBase;
+        int oopShift;
+        const uint64_t* bits;
+        uint64_t units;
+        const Address* cross;
+        uint64_t crossCount;
+    };
     template <typename Slot>
-    Address resolve(uint64_t target);
+    Result relocateSlot(const Here& here, Slot* slot, const Reference& ref);
+    template <typename Slot>
+    void resolveCross(const uint8_t* block);
+    template <typename Slot>
+    Address resolve(uint64_t target, uint32_t collections);
     template <typename Slot>
     Address element(Address array, uint64_t i) const;
     // 1: assignable, 0: a pair that Java must look at, -1: no
@@ -227,7 +244,23 @@ class Reader {
     std::vector<uint32_t> _missing;
     std::vector<uint64_t> _pairs;
     std::vector<int64_t> _javaStores;
-    std::vector<Plan*> _plans;  // of the segment in hand, by ordinal
+    // Objects of the segment in hand that have references.
+    struct Holder {
+        const Plan* plan;
+        uint32_t at;  // bytes from its start
+    };
+    std::vector<Holder> _holders;
+    size_t _holderCount = 0;
+    std::vector<Address> _cross;      // of the segment in hand, resolved; 0: names no object
+    // What the scope says of the types met last, where one load finds it.
+    struct Known {
+        uint32_t typeId = 0;  // 0 is no type
+        uint32_t bytes = 0;   // 0: an array
+        const Plan* plan = nullptr;
+    };
+    static constexpr uint32_t kKnown = 256;
+    Known _known[kKnown];
+    const Known* known(uint32_t typeId);
     std::vector<std::pair<uint64_t, uint32_t>> _newHoles;
     static constexpr uint32_t kRequired = 1u << 31;  // with a hole's declared class: null is no answer
     std::vector<int64_t> _settles, _newSettles;

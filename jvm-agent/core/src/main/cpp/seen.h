@@ -80,20 +80,31 @@ class SideTable {
     bool ready() const {
         return _entries != nullptr;
     }
-    uint64_t get(Address a) const {
-        return _entries[(a - _start) >> _shift];
+    Entry* at(Address a) const {
+        return biased() + (a >> _shift);
     }
-    void put(Address a, uint64_t value) {
-        size_t i = (a - _start) >> _shift;
-        _entries[i] = (Entry)value;
-        uint8_t& page = _touched[i * sizeof(Entry) / kPage];
-        if (page == 0) {
-            page = 1;
-            _pages.push_back((uint32_t)(i * sizeof(Entry) / kPage));
+    // Where the entry of address 0 would lie: entries are found with one shift and one addition.
+    Entry* biased() const {
+        return (Entry*)((uintptr_t)_entries - (_start >> _shift) * sizeof(Entry));
+    }
+    int shift() const {
+        return _shift;
+    }
+    // After an entry was written.
+    void touch(const Entry* entry) {
+        size_t p = (size_t)((const uint8_t*)entry - (const uint8_t*)_entries) / kPage;
+        if (_touched[p] == 0) {
+            _touched[p] = 1;
+            _pages.push_back((uint32_t)p);
         }
     }
-    void prefetch(Address a) const {
-        __builtin_prefetch(&_entries[(a - _start) >> _shift], 1);
+    uint64_t get(Address a) const {
+        return *at(a);
+    }
+    void put(Address a, uint64_t value) {
+        Entry* e = at(a);
+        *e = (Entry)value;
+        touch(e);
     }
     void clear();
     size_t heldBytes() const {

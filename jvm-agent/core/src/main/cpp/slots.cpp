@@ -64,7 +64,8 @@ SlotPool* SlotPool::create(size_t slotBytes, uint32_t slots, bool shared, std::s
 SlotPool* SlotPool::open(int pid, int fd, size_t slotBytes, std::string* error) {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, fd);
-    int f = ::open(path, O_RDONLY | O_CLOEXEC);
+    // Without waiting: the descriptor could be a pipe that nobody writes to.
+    int f = ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     struct stat st;
     if (f < 0 || fstat(f, &st) != 0) {
         *error = failed("the peer's shared memory cannot be opened");
@@ -74,7 +75,7 @@ SlotPool* SlotPool::open(int pid, int fd, size_t slotBytes, std::string* error) 
         return nullptr;
     }
     int seals = fcntl(f, F_GET_SEALS);
-    if (st.st_uid != geteuid() || seals < 0 || (seals & F_SEAL_SHRINK) == 0) {
+    if (st.st_uid != geteuid() || (st.st_mode & 077) != 0 || seals < 0 || (seals & F_SEAL_SHRINK) == 0) {
         *error = "the peer's shared memory is not its own or not sealed against shrinking";
         close(f);
         return nullptr;

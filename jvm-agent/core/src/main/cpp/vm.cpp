@@ -337,15 +337,4 @@ int Vm::oopMap(Address klass, int32_t* offsets, int most) const {
     return n;
 }
 
-uint64_t Vm::keyOf(Address object) const {
-    switch (klassMode) {
-        case KlassMode::Narrow:
-            return *(uint32_t*)(object + 8);
-        case KlassMode::Wide:
-            return *(uint64_t*)(object + 8);
-        default:
-            return *(uint64_t*)object >> compactKlassShift;
-    }
-}
-
 }  // namespace skyway

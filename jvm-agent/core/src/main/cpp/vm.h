@@ -61,7 +61,16 @@ class Vm {
     KlassFacts klassFacts(Address klass) const;
     // Offsets of the references in an instance by the VM's own oop map; -1 when there are more than `most`.
     int oopMap(Address klass, int32_t* offsets, int most) const;
-    uint64_t keyOf(Address object) const;
+    uint64_t keyOf(Address object) const {
+        switch (klassMode) {
+            case KlassMode::Narrow:
+                return *(const uint32_t*)(object + 8);
+            case KlassMode::Wide:
+                return *(const uint64_t*)(object + 8);
+            default:
+                return *(const uint64_t*)object >> compactKlassShift;
+        }
+    }
 
     // Bit 0..1 of a JNI handle are tags; the slot holds a full address.
     static Address* slotOf(void* handle) {

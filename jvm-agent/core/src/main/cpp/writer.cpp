@@ -33,6 +33,29 @@ inline uint64_t hashOf(Address a) {
     return (mark & 7) == 1 ? mark & vm.hashMask : 0;
 }
 
+// `bytes` is a multiple of 8. Two loads that overlap instead of a loop: the sizes of neighbours differ, and a loop's
+// end would be mispredicted each time.
+inline __attribute__((always_inline)) void copyWords(uint8_t* to, const uint8_t* from, uint64_t bytes) {
+    using Pair = uint64_t __attribute__((vector_size(16), aligned(8), may_alias));
+    const Pair* first = (const Pair*)from;
+    const Pair* last = (const Pair*)(from + bytes);
+    Pair* firstTo = (Pair*)to;
+    Pair* lastTo = (Pair*)(to + bytes);
+    if (bytes >= 16 && bytes <= 32) {
+        Pair a = first[0], b = last[-1];
+        firstTo[0] = a;
+        lastTo[-1] = b;
+    } else if (bytes > 32 && bytes <= 64) {
+        Pair a = first[0], b = first[1], c = last[-2], d = last[-1];
+        firstTo[0] = a;
+        firstTo[1] = b;
+        lastTo[-2] = c;
+        lastTo[-1] = d;
+    } else {
+        memcpy(to, from, bytes);
+    }
+}
+
 // Copies and pads with zeros to a multiple of 8; the place behind.
 uint8_t* append(uint8_t* to, const void* from, size_t bytes) {
     if (bytes == 0) {
@@ -45,6 +68,19 @@ uint8_t* append(uint8_t* to, const void* from, size_t bytes) {
 
 inline uint64_t lengthOf(Address a) {
     return *(const uint32_t*)(a + vm.lengthOffset);
+}
+
+}  // namespace
+
+namespace {
+
+// Most boxed values: those that no cache holds.
+inline bool isLargeInt(const Plan* plan, Address a) {
+    if (plan->boxWidth != 4) {
+        return false;
+    }
+    int32_t value = *(const int32_t*)(a + plan->boxOffset);
+    return plan->typeId != 0 && (value < plan->boxLo || value > plan->boxHi);
 }
 
 }  // namespace
@@ -200,12 +236,13 @@ void Writer::seenPut(Address a, uint64_t value) {
         }
     }
     if (_narrow != nullptr) {
-        if (value >> 32 != 0) {
+        uint64_t narrow = value & ~kNamed;
+        if (narrow > kNarrowMost) {
             _wantWide = true;
             _trouble = kWider;
             return;
         }
-        _narrow->put(a, value);
+        _narrow->put(a, narrow | (value & kNamed) >> 32);
     } else {
         _wide->put(a, value);
     }
@@ -231,7 +268,7 @@ bool Writer::spill() {
     _small = false;
     _smallSeen.each([this](Address a, uint64_t v) {
         if (_narrow != nullptr) {
-            _narrow->put(a, v);
+            _narrow->put(a, (v & ~kNamed) | (v & kNamed) >> 32);
         } else {
             _wide->put(a, v);
         }
@@ -246,25 +283,29 @@ void Writer::report(Address a) {
     }
 }
 
-inline void Writer::push(Address source, uint64_t t, Plan* plan, uint64_t index) {
+inline __attribute__((always_inline)) void Writer::push(Address source, uint64_t t, Plan* plan, uint64_t index) {
     if (!_stack.push(source, t, plan, index)) {
         _trouble = kNoMemory;
     }
 }
 
-inline void Writer::useType(const Plan* plan) {
-    if (plan->index >= _typeUse.size()) {
-        _typeUse.resize(types.plans.count() + 64);
-    }
-    if (_typeUse[plan->index] != _attempt) {
-        _typeUse[plan->index] = _attempt;
-        _newTypes.push_back(plan->typeId);
-        takeRoom(4);
-        _classes++;
+inline __attribute__((always_inline)) void Writer::useType(const Plan* plan) {
+    if (plan->index >= _typeUse.size() || _typeUse[plan->index] != _attempt) {
+        firstUse(plan);
     }
 }
 
-uint64_t Writer::namedTarget(uint32_t index) {
+void Writer::firstUse(const Plan* plan) {
+    if (plan->index >= _typeUse.size()) {
+        _typeUse.resize(types.plans.count() + 64);
+    }
+    _typeUse[plan->index] = _attempt;
+    _newTypes.push_back(plan->typeId);
+    takeRoom(4);
+    _classes++;
+}
+
+uint64_t Writer::namedTarget(Address a, uint32_t index) {
     auto& use = _namedUse[index];
     if (use.first != _attempt) {
         use.first = _attempt;
@@ -275,7 +316,9 @@ uint64_t Writer::namedTarget(uint32_t index) {
         _newNamed++;
         takeRoom(n + 2);
     }
-    return kNamed | use.second;
+    uint64_t t = kNamed | use.second;
+    seenPut(a, t);
+    return t;
 }
 
 bool Writer::openSegment() {
@@ -495,17 +538,21 @@ uint64_t Writer::discoverLarge(Address a, Plan* plan, uint64_t length) {
     return target(segment, kLarge);
 }
 
+// Appends the object to the open segment, where there is room for it. The caller has made its entry in the seen table.
 template <typename Slot, KlassMode Mode>
-inline uint64_t Writer::copy(Address a, Plan* plan, uint64_t length, uint64_t bytes) {
-    if (_payload == nullptr) {
-        if (!openSegment()) {
-            return kNoTarget;
-        }
-    } else if (_chunk + bytes + sizeof(Slot) > _maxChunk
-               || _used + (int64_t)bytes > std::min<int64_t>(_room, kMaxPayload)) {
-        closeSegment(false);
-        if (!openSegment()) {
-            return kNoTarget;
+inline __attribute__((always_inline)) uint64_t Writer::fill(const Near& n, Address a, Plan* plan, uint64_t length,
+                                                            uint64_t bytes) {
+    if (plan->kind == Kind::Instance) {
+        // What the children cost is memory that is far away: asked for as early as can be.
+        for (const Reference& r : plan->references) {
+            Slot raw = *(const Slot*)(a + r.offset);
+            if (raw != 0) {
+                Address child = n.decode(raw);
+                __builtin_prefetch((void*)child);
+                if (n.side != nullptr) {
+                    __builtin_prefetch(n.entry<Mode>(child), 1);
+                }
+            }
         }
     }
     uint64_t t = target(_segment, (uint32_t)_used / 8 + 1);
@@ -514,18 +561,9 @@ inline uint64_t Writer::copy(Address a, Plan* plan, uint64_t length, uint64_t by
     _chunk += (uint32_t)(bytes + sizeof(Slot));
     _segmentObjects++;
     _objects++;
-    seenPut(a, t);
-    if (bytes <= 64) {
-        const uint64_t* from = (const uint64_t*)a;
-        uint64_t* to = (uint64_t*)d;
-        for (uint64_t i = 0; i < bytes / 8; i++) {
-            to[i] = from[i];
-        }
-    } else {
-        memcpy(d, (const void*)a, bytes);
-    }
-    uint64_t mark = *(uint64_t*)d;
-    mark = 1 | ((mark & 7) == 1 ? mark & vm.hashMask : 0);
+    uint64_t mark = *(const uint64_t*)a;
+    copyWords(d, (const uint8_t*)a, bytes);
+    mark = 1 | ((mark & 7) == 1 ? mark & n.hashMask : 0);
     switch (Mode) {
         case KlassMode::Narrow:
             *(uint64_t*)d = mark;
@@ -540,29 +578,21 @@ inline uint64_t Writer::copy(Address a, Plan* plan, uint64_t length, uint64_t by
     }
     useType(plan);
     if (plan->isArray()) {
-        // Bytes behind the last element are the VM's, not the graph's.
+        // Bytes behind the last element are the VM's, not the graph's: less than a word, or with an object alignment
+        // of more than 8 some words.
         uint64_t end = plan->arrayBase + (length << plan->elementShift);
-        if (end < bytes) {
-            memset(d + end, 0, bytes - end);
+        if (end % 8 != 0) {
+            *(uint64_t*)(d + (end & ~7ull)) &= ~0ull >> (64 - end % 8 * 8);
+        }
+        for (uint64_t at = align8(end); at < bytes; at += 8) {
+            *(uint64_t*)(d + at) = 0;
         }
         if (plan->kind == Kind::ReferenceArray && length != 0) {
             push(a, t, plan, 0);
         }
     } else {
-        for (const Plan::Range& c : plan->cleared) {
-            memset(d + c.from, 0, c.to - c.from);
-        }
+        plan->applyMasks(d);
         if (!plan->references.empty()) {
-            for (const Reference& r : plan->references) {
-                Slot raw = *(Slot*)(d + r.offset);
-                if (raw != 0) {
-                    Address child = decode<Slot>(raw);
-                    __builtin_prefetch((void*)child);
-                    if (!_small && _narrow != nullptr) {
-                        _narrow->prefetch(child);
-                    }
-                }
-            }
             push(a, t, plan, 0);
         }
     }
@@ -570,11 +600,56 @@ inline uint64_t Writer::copy(Address a, Plan* plan, uint64_t length, uint64_t by
 }
 
 template <typename Slot, KlassMode Mode>
-inline uint64_t Writer::discover(Address a) {
-    uint64_t seen = seenGet(a);
-    if (seen != 0) {
-        return seen;
+uint64_t Writer::copy(Address a, Plan* plan, uint64_t length, uint64_t bytes) {
+    if (_payload == nullptr) {
+        if (!openSegment()) {
+            return kNoTarget;
+        }
+    } else if (!fits<Slot>(bytes)) {
+        closeSegment(false);
+        if (!openSegment()) {
+            return kNoTarget;
+        }
     }
+    seenPut(a, target(_segment, (uint32_t)_used / 8 + 1));
+    return fill<Slot, Mode>(near(), a, plan, length, bytes);
+}
+
+// The way of nearly all objects, in one piece: new, of a class without peculiarities, with room in the open segment.
+// Everything else goes by meet().
+template <typename Slot, KlassMode Mode>
+inline __attribute__((always_inline)) uint64_t Writer::discover(const Near& n, Address a) {
+    if (n.side == nullptr) {
+        uint64_t seen = seenGet(a);
+        return seen != 0 ? seen : meet<Slot, Mode>(a);
+    }
+    uint32_t* entry = n.entry<Mode>(a);
+    if (*entry != 0) {
+        return widen(*entry);
+    }
+    Plan* plan = n.plans.find(keyOf<Mode>(a));
+    if (plan == nullptr || !(plan->quick || isLargeInt(plan, a)) || _payload == nullptr
+        || _segment > kNarrowMost >> 16) {
+        return meet<Slot, Mode>(a);
+    }
+    uint64_t length = 0, bytes = plan->bytes;
+    if (plan->kind == Kind::PrimitiveArray) {
+        length = lengthOf(a);
+        bytes = plan->sizeOf(length);
+        if (length == 0) {
+            return meet<Slot, Mode>(a);
+        }
+    }
+    if (bytes > _largeBytes || !fits<Slot>(bytes)) {
+        return meet<Slot, Mode>(a);
+    }
+    *entry = (uint32_t)target(_segment, (uint32_t)_used / 8 + 1);
+    _narrow->touch(entry);
+    return fill<Slot, Mode>(n, a, plan, length, bytes);
+}
+
+template <typename Slot, KlassMode Mode>
+uint64_t Writer::meet(Address a) {
     Plan* plan = types.plans.find(keyOf<Mode>(a));
     // No id: known so far only as a class that was received.
     if (plan == nullptr || (plan->typeId == 0 && plan->kind < Kind::Named)) {
@@ -615,7 +690,7 @@ inline uint64_t Writer::discover(Address a) {
         if (look) {
             int64_t i = _named.find(a);
             if (i >= 0) {
-                return namedTarget((uint32_t)i);
+                return namedTarget(a, (uint32_t)i);
             }
         }
     }
@@ -650,8 +725,8 @@ inline uint64_t Writer::discover(Address a) {
 }
 
 // A large array is landed when its last piece has come: until then, references to it wait.
-uint64_t Writer::settle(uint64_t t, uint64_t lateSlot) {
-    if (unitOf(t) != kLarge || (t & kNamed) != 0) {
+uint64_t Writer::settleLarge(uint64_t t, uint64_t lateSlot) {
+    if ((t & kNamed) != 0) {
         return t;
     }
     Large* l = large(segmentOf(t));
@@ -669,20 +744,24 @@ Writer::Large* Writer::large(uint64_t segment) {
 }
 
 template <typename Slot, KlassMode Mode>
-void Writer::scanInstance(const Entry e) {
+void Writer::scanInstance(const Near& n, const Entry e) {
     const auto& refs = e.plan->references;
-    size_t i = 0, n = refs.size();
+    size_t i = 0, count = refs.size();
     if (segmentOf(e.target) == _segment) {
         uint8_t* d = _payload + (unitOf(e.target) - 1) * 8;
+        const size_t bottom = _stack.size();
+        const uint64_t sequence = _sequence;
         _scan = Scan{d, e.plan, 0, 0};
-        for (; i < n; i++) {
+        for (; i < count; i++) {
             _scan.next = i;
             Slot* slot = (Slot*)(d + refs[i].offset);
-            Slot raw = *slot;
+            // Not from the copy: the processor may look at the next object while this one is still being copied.
+            Slot raw = *(const Slot*)(e.source + refs[i].offset);
             if (raw == 0) {
+                *slot = 0;
                 continue;
             }
-            uint64_t t = settle(discover<Slot, Mode>(decode<Slot>(raw)), lateSlotOf(e.target, refs[i].offset));
+            uint64_t t = settle(discover<Slot, Mode>(n, n.decode(raw)), lateSlotOf(e.target, refs[i].offset));
             // No more `at`: the segment was closed while the child was copied.
             if (_scan.at == nullptr || !store<Slot>(slot, t)) {
                 addLate(lateSlotOf(e.target, refs[i].offset), t);
@@ -691,17 +770,22 @@ void Writer::scanInstance(const Entry e) {
             }
         }
         _scan.at = nullptr;
+        // The child that was copied first goes first: what it refers to has had the longest time to come into the
+        // cache. Not over the border of a segment, whose entries must be on top (closeSegment).
+        if (_sequence == sequence) {
+            _stack.reverse(bottom);
+        }
     }
     // Holes in a closed segment; their values are read from the object again.
-    for (; i < n; i++) {
+    for (; i < count; i++) {
         Slot raw = *(Slot*)(e.source + refs[i].offset);
         uint64_t slot = lateSlotOf(e.target, refs[i].offset);
-        addLate(slot, raw == 0 ? kNoTarget : settle(discover<Slot, Mode>(decode<Slot>(raw)), slot));
+        addLate(slot, raw == 0 ? kNoTarget : settle(discover<Slot, Mode>(n, n.decode(raw)), slot));
     }
 }
 
 template <typename Slot, KlassMode Mode>
-void Writer::scanArray(size_t at) {
+void Writer::scanArray(const Near& n, size_t at) {
     const Address source = _stack[at].source;
     const uint64_t t = _stack[at].target;
     const uint32_t base = _stack[at].plan->arrayBase;
@@ -715,7 +799,7 @@ void Writer::scanArray(size_t at) {
         Slot* slot = open ? (Slot*)(_payload + (unitOf(t) - 1) * 8 + base) + i : nullptr;
         Slot raw = open ? *slot : *((Slot*)(source + base) + i);
         _stack[at].index = i;  // closing the segment makes holes from here on
-        uint64_t r = raw == 0 ? kNoTarget : settle(discover<Slot, Mode>(decode<Slot>(raw)), late);
+        uint64_t r = raw == 0 ? kNoTarget : settle(discover<Slot, Mode>(n, n.decode(raw)), late);
         if (open ? segmentOf(t) != _segment || !store<Slot>(slot, r) : true) {
             addLate(late, r);
         }
@@ -727,7 +811,7 @@ void Writer::scanArray(size_t at) {
 }
 
 template <typename Slot, KlassMode Mode>
-void Writer::scanLarge(size_t at) {
+void Writer::scanLarge(const Near& n, size_t at) {
     Large& l = *_larges[_stack[at].index];
     if (l.plan->kind == Kind::PrimitiveArray) {
         copyPiece(l);
@@ -739,7 +823,7 @@ void Writer::scanLarge(size_t at) {
             Slot raw = *((Slot*)(l.source + l.plan->arrayBase) + l.done);
             uint64_t t = kNoTarget;
             if (raw != 0) {
-                t = discover<Slot, Mode>(decode<Slot>(raw));
+                t = discover<Slot, Mode>(n, n.decode(raw));
                 if (_stack.size() > at + 1 && unitOf(t) == kLarge && (t & kNamed) == 0) {
                     return;  // a large array just met: complete it first, then look at this element again
                 }
@@ -839,43 +923,48 @@ template <typename Slot, KlassMode Mode>
 Writer::Result Writer::walk(int64_t deadline, bool last) {
     if (!_begun) {
         _begun = true;
-        _rootTarget = discover<Slot, Mode>(*Vm::slotOf(_root));
+        _rootTarget = discover<Slot, Mode>(near(), *Vm::slotOf(_root));
     }
-    int64_t looked = _objects, stopAt = INT64_MAX;
+    int64_t stopAt = INT64_MAX;
+    uint64_t sequence = ~0ull;
     uint32_t ticks = 0;
+    Near n = near();
     while (!_stack.empty()) {
-        if (_trouble != kDone) {
-            if (_trouble != kStopped) {
-                return _trouble;
-            }
-            // Look a little further: one visit to Java should learn many classes.
-            stopAt = stopAt == INT64_MAX ? _objects + 200000 : stopAt;
-            if (_objects > stopAt || _found == _holderCount) {
-                return kStopped;
-            }
-        }
-        if (_objects - looked >= 256 || ++ticks >= 256) {
-            looked = _objects;
+        // Only a block sent means that a slot is needed, and only after some work is it worth to look at the clock.
+        if (_trouble != kDone || sequence != _sequence || ++ticks >= 128) {
+            const bool worked = sequence != ~0ull;  // in this window: each one gets on, however short
             ticks = 0;
+            sequence = _sequence;
+            n = near();
+            if (_trouble != kDone) {
+                if (_trouble != kStopped) {
+                    return _trouble;
+                }
+                // Look a little further: one visit to Java should learn many classes.
+                stopAt = stopAt == INT64_MAX ? _objects + 200000 : stopAt;
+                if (_objects > stopAt || _found == _holderCount) {
+                    return kStopped;
+                }
+            }
             if (_cancelled.load(std::memory_order_relaxed)) {
                 return kCancelled;
             }
-            if (deadline != 0 && now() > deadline) {
+            if (worked && deadline != 0 && now() > deadline) {
                 return kYield;
             }
-        }
-        if (!last && _pool->inUse() >= _pool->soft() + _held) {
-            return kNeedSlot;
+            if (!last && _pool->inUse() >= _pool->soft() + _held) {
+                return kNeedSlot;
+            }
         }
         size_t top = _stack.size() - 1;
         if (unitOf(_stack[top].target) == kLarge) {
-            scanLarge<Slot, Mode>(top);
+            scanLarge<Slot, Mode>(n, top);
         } else if (_stack[top].plan->kind == Kind::ReferenceArray) {
-            scanArray<Slot, Mode>(top);
+            scanArray<Slot, Mode>(n, top);
         } else {
             Entry e = _stack[top];
             _stack.pop();
-            scanInstance<Slot, Mode>(e);
+            scanInstance<Slot, Mode>(n, e);
         }
     }
     if (_trouble == kDone && _payload == nullptr) {

@@ -138,6 +138,19 @@ class Writer {
         void pop() {
             _size--;
         }
+        // Entries from `bottom` on; word by word, as they were written (see above).
+        void reverse(size_t bottom) {
+            for (size_t i = bottom, j = _size; i + 1 < j; i++) {
+                uint64_t* a = (uint64_t*)&_entries[i];
+                uint64_t* b = (uint64_t*)&_entries[--j];
+                for (int w = 0; w < 4; w++) {
+                    uint64_t x = a[w], y = b[w];
+                    asm("" : "+r"(x), "+r"(y));
+                    a[w] = y;
+                    b[w] = x;
+                }
+            }
+        }
         void clear() {
             _size = 0;
         }
@@ -187,25 +200,56 @@ class Writer {
         uint64_t length = 0;
     };
     static constexpr uint64_t kWaiting = kNoTarget - 1;
+    static constexpr uint64_t kNarrowMost = 0x7fffffff;
     static constexpr size_t kPieceLists = 32 << 10;  // room for type ids and names in a piece's block
+
+    // What the innermost loop keeps in registers: through `this` and `vm` it would be read again after each store.
+    struct Near {
+        Address oopBase;
+        int oopShift;
+        uint64_t hashMask;
+        PlanTable::View plans;
+        uint32_t* side;  // entry of address 0; null while the graph is small or the table wide
+
+        template <typename Slot>
+        Address decode(Slot raw) const {
+            return sizeof(Slot) == 4 ? oopBase + ((Address)raw << oopShift) : (Address)raw;
+        }
+        template <KlassMode Mode>
+        uint32_t* entry(Address a) const {
+            return side + (a >> (Mode == KlassMode::Compact ? 3 : 4));
+        }
+    };
+    Near near() const {
+        return Near{vm.oopBase, vm.oopShift, vm.hashMask, types.plans.view(),
+                    _small || _narrow == nullptr ? nullptr : _narrow->biased()};
+    }
 
     template <typename Slot, KlassMode Mode>
     Result walk(int64_t deadline, bool last);
     template <typename Slot, KlassMode Mode>
-    uint64_t discover(Address a);
+    uint64_t discover(const Near& n, Address a);
+    // An object not seen before, whatever it is.
+    template <typename Slot, KlassMode Mode>
+    uint64_t meet(Address a);
+    template <typename Slot, KlassMode Mode>
+    uint64_t fill(const Near& n, Address a, Plan* plan, uint64_t length, uint64_t bytes);
     template <typename Slot, KlassMode Mode>
     uint64_t copy(Address a, Plan* plan, uint64_t length, uint64_t bytes);
     template <typename Slot, KlassMode Mode>
-    void scanInstance(const Entry e);
+    void scanInstance(const Near& n, const Entry e);
     template <typename Slot, KlassMode Mode>
-    void scanArray(size_t entry);
+    void scanArray(const Near& n, size_t entry);
     template <typename Slot, KlassMode Mode>
-    void scanLarge(size_t entry);
+    void scanLarge(const Near& n, size_t entry);
     template <typename Slot>
     bool store(Slot* slot, uint64_t target);
     template <typename Slot>
     void punchHoles(uint8_t* at, const Plan* plan, uint64_t from, uint64_t length);
-    uint64_t settle(uint64_t t, uint64_t lateSlot);
+    uint64_t settle(uint64_t t, uint64_t lateSlot) {
+        return unitOf(t) != kLarge ? t : settleLarge(t, lateSlot);
+    }
+    uint64_t settleLarge(uint64_t t, uint64_t lateSlot);
     Large* large(uint64_t segment);
     bool openPiece(Large& l);
     void addToPiece(Large& l, uint64_t t);
@@ -214,21 +258,31 @@ class Writer {
     void shipPiece(Large& l, uint64_t elements, uint64_t bytes);
 
     uint64_t seenGet(Address a) const {
-        return _small ? _smallSeen.get(a) : _narrow ? _narrow->get(a) : _wide->get(a);
+        return _small ? _smallSeen.get(a) : _narrow != nullptr ? widen(_narrow->get(a)) : _wide->get(a);
+    }
+    // A named target's bit 63 is bit 31 in a narrow entry.
+    static uint64_t widen(uint64_t v) {
+        return (v & kNarrowMost) | (v & ~kNarrowMost) << 32;
     }
     void seenPut(Address a, uint64_t value);
     bool spill();
 
-    uint64_t namedTarget(uint32_t index);
+    uint64_t namedTarget(Address a, uint32_t index);
     void report(Address a);
     void push(Address source, uint64_t t, Plan* plan, uint64_t index);
     void useType(const Plan* plan);
+    void firstUse(const Plan* plan);
     uint64_t discoverLarge(Address a, Plan* plan, uint64_t length);
     void addLate(uint64_t slot, uint64_t target);
     uint64_t lateSlotOf(uint64_t objectTarget, uint32_t offset) const {
         return lateSlot(segmentOf(objectTarget), (unitOf(objectTarget) - 1) * 8 + offset);
     }
     bool openSegment();
+    template <typename Slot>
+    bool fits(uint64_t bytes) const {
+        return _chunk + bytes + sizeof(Slot) <= _maxChunk
+               && _used + (int64_t)bytes <= (_room < (int64_t)kMaxPayload ? _room : (int64_t)kMaxPayload);
+    }
     void closeSegment(bool last);
     // Lists grow behind the payload of the open segment: each entry takes its bytes from `_room`, which starts low
     // enough for one more of everything, a longest name included.

@@ -88,6 +88,7 @@ struct FakeVm {
         for (auto& r : refs) {
             p->references.emplace_back(r.first, r.second);
         }
+        p->ready();
         CHECK(types.plans.add(p) == p);
         CHECK(scope.bind((uint32_t)id, p));
         return p;
@@ -348,6 +349,7 @@ struct Lander {
             Address old = vmRef.youngStart;
             vmRef.youngStart = (Address)vmRef.heap + vmRef.top;
             vmRef.youngWords -= (vmRef.youngStart - old) / 8;
+            vmRef.collections++;  // so that objects are found by way of their exports
         }
         return ok;
     }

@@ -1,6 +1,7 @@
 package io.skyway.agent.control;
 
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.SynchronousQueue;
@@ -11,6 +12,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /** The agent's threads: daemons with a name, in the agent's own class loader. */
 final class DaemonThreads {
+    /** How the names of all of them begin. */
+    static final String PREFIX = "skyway-";
+
     private DaemonThreads() {}
 
     static ThreadFactory factory(String name) {
@@ -27,6 +31,14 @@ final class DaemonThreads {
     static ExecutorService unbounded(String name) {
         return new ThreadPoolExecutor(
                 0, Integer.MAX_VALUE, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), factory(name));
+    }
+
+    /** So many threads at most; the rest waits. Idle ones end after ten seconds. */
+    static ExecutorService bounded(String name, int most) {
+        ThreadPoolExecutor threads =
+                new ThreadPoolExecutor(most, most, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), factory(name));
+        threads.allowCoreThreadTimeOut(true);
+        return threads;
     }
 
     /** For short periodic tasks. Its thread ends while there are none. */

@@ -9,12 +9,12 @@ import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
 import io.grpc.netty.shaded.io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.grpc.netty.shaded.io.netty.channel.nio.NioIoHandler;
-import io.grpc.netty.shaded.io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.grpc.netty.shaded.io.netty.channel.socket.nio.NioSocketChannel;
 import io.grpc.protobuf.services.HealthStatusManager;
 import io.skyway.agent.link.Counters;
 import io.skyway.agent.link.LinkContext;
 import io.skyway.agent.link.Links;
+import io.skyway.agent.link.Tls;
 import io.skyway.agent.registry.RegistryTypeIds;
 import io.skyway.agent.roots.Roots;
 import io.skyway.agent.start.AgentOptions;
@@ -40,11 +40,16 @@ import java.util.concurrent.TimeUnit;
 public final class Session {
     private static final int MOST_MESSAGE = 16 << 20;
     private static final long ANSWER_SECONDS = 30;
+    /** Of one connection. The orchestrator has one for each JVM, with a call for each transfer that waits. */
+    private static final int MOST_CALLS = 1024;
+    /** Enough to look at headers. */
+    private static final int DOOR_THREADS = 2;
 
     private final AgentOptions options;
     private final Instrumentation instrumentation;
     private final Phases phases;
     private final ExecutorService threads = DaemonThreads.unbounded("skyway-call");
+    private final ExecutorService door = DaemonThreads.bounded("skyway-door", DOOR_THREADS);
     private final ScheduledExecutorService ticker = DaemonThreads.ticker("skyway-ticker");
     private final EventLoopGroup network =
             new MultiThreadIoEventLoopGroup(1, DaemonThreads.factory("skyway-net"), NioIoHandler.newFactory());
@@ -83,17 +88,29 @@ public final class Session {
         Roots roots = new Roots(instrumentation);
         Counters counters = new Counters();
         if (engine.started()) {
-            links = new Links(
-                    new LinkContext(engine.engine(), roots, counters, threads, ticker, options.silenceMillis()));
+            links = new Links(new LinkContext(
+                    engine.engine(),
+                    roots,
+                    counters,
+                    threads,
+                    ticker,
+                    options.silenceMillis(),
+                    options.linkHost(),
+                    options.tlsDirectory() == null ? null : new Tls(options.tlsDirectory())));
         }
         AgentState state = new AgentState(instrumentation, roots, counters, links);
+        QuietLog.start();
+        Doorman doorman = new Doorman();
+        Token token = new Token(options.token());
         server = NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
-                .channelType(NioServerSocketChannel.class)
+                .channelFactory(doorman::newServerChannel)
                 .bossEventLoopGroup(network)
                 .workerEventLoopGroup(network)
-                .executor(threads)
+                .executor(door)
+                .callExecutor(token.executor(threads))
+                .maxConcurrentCallsPerConnection(MOST_CALLS)
                 .maxInboundMessageSize(MOST_MESSAGE)
-                .intercept(new Token(options.token()).server())
+                .intercept(token.server(doorman::known))
                 .addService(new AgentService(engine, state, phases, request -> shutDown(request, whenShutDown)))
                 .addService(health.getHealthService())
                 .build()
@@ -170,6 +187,7 @@ public final class Session {
         channel.shutdownNow();
         ticker.shutdown();
         network.shutdownGracefully(0, 1, TimeUnit.SECONDS);
+        door.shutdown();
         threads.shutdown();
     }
 

@@ -42,8 +42,10 @@ final class Connector {
         SlotPool shared = sharedPool(slotBytes);
         SocketChannel socket = null;
         try {
+            InetAddress host = host();
             socket = SocketChannel.open();
-            Reply reply = greet(socket, segmentBytes, slotBytes, shared == null ? -1 : shared.fd());
+            Greeting greeting = greet(socket, host, segmentBytes, slotBytes, shared == null ? -1 : shared.fd());
+            Reply reply = greeting.reply();
             boolean useShared = shared != null && reply.sharedMemory();
             if (!useShared && request.getTransport() == Transport.TRANSPORT_SHARED_MEMORY) {
                 throw failure(Kind.LINK, "no shared memory with " + request.getPeerName() + ": " + reply.note(), null);
@@ -59,7 +61,7 @@ final class Connector {
                     request.getLinkId(),
                     request.getPeerName(),
                     // A receiver sends no blocks.
-                    new FrameChannel(socket, 0),
+                    new FrameChannel(greeting.wire(), 0),
                     pool,
                     segmentBytes,
                     useShared ? Transport.TRANSPORT_SHARED_MEMORY : Transport.TRANSPORT_TCP,
@@ -69,7 +71,11 @@ final class Connector {
             throw failure(
                     Kind.LINK,
                     "no link to " + request.getPeerName() + " at " + request.getHost() + ":" + request.getPort() + ": "
-                            + e.getMessage() + ". Was the link prepared, and is its token right?",
+                            + e.getMessage() + ". Was the link prepared, and is its token right?"
+                            + (context.tls() == null
+                                    ? ""
+                                    : " With TLS, both sides need certificates of the same authority, and the"
+                                            + " receiver's must name " + request.getHost()),
                     e);
         } catch (RuntimeException e) {
             abandon(socket, shared);
@@ -105,20 +111,30 @@ final class Connector {
         }
     }
 
-    private Reply greet(SocketChannel socket, int segmentBytes, int slotBytes, int fd) throws IOException {
+    /** The address, before anything is opened. */
+    private InetAddress host() throws IOException {
+        InetAddress host = InetAddress.getByName(request.getHost());
+        if (context.tls() == null && !host.isLoopbackAddress()) {
+            throw failure(
+                    Kind.USAGE,
+                    "links leave the loopback address only with mutual TLS: " + request.getHost()
+                            + " is another host. Start the orchestrator with `skyway up --tls`",
+                    null);
+        }
+        return host;
+    }
+
+    private record Greeting(Wire wire, Reply reply) {}
+
+    private Greeting greet(SocketChannel socket, InetAddress host, int segmentBytes, int slotBytes, int fd)
+            throws IOException {
         Future<?> deadline = Sockets.deadline(context.ticker(), socket, HANDSHAKE_MILLIS);
         try {
-            InetAddress host = InetAddress.getByName(request.getHost());
-            if (!host.isLoopbackAddress()) {
-                throw failure(
-                        Kind.USAGE,
-                        "links leave the loopback address only with encryption, which is not there yet: "
-                                + request.getHost() + " is another host",
-                        null);
-            }
             Sockets.configure(socket);
             socket.connect(new InetSocketAddress(host, request.getPort()));
-            Sockets.write(socket, request.getToken().asReadOnlyByteBuffer());
+            Wire wire =
+                    context.tls() == null ? Wire.plain(socket) : context.tls().connect(socket, host, request.getPort());
+            wire.write(request.getToken().asReadOnlyByteBuffer());
             Hello hello = new Hello(
                     Handshake.VERSION,
                     request.getLinkId(),
@@ -127,13 +143,13 @@ final class Connector {
                     ProcessHandle.current().pid(),
                     fd,
                     slotBytes);
-            Sockets.write(socket, hello.encode());
-            ByteBuffer answer = Sockets.readMessage(socket);
+            wire.write(hello.encode());
+            ByteBuffer answer = Sockets.readMessage(wire);
             Reply reply = Reply.decode(answer);
             if (!reply.refusal().isEmpty()) {
                 throw failure(Kind.LINK, request.getPeerName() + " refused the link: " + reply.refusal(), null);
             }
-            return reply;
+            return new Greeting(wire, reply);
         } finally {
             deadline.cancel(false);
         }

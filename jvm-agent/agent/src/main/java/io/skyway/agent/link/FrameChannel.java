@@ -3,14 +3,13 @@ package io.skyway.agent.link;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.SocketChannel;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** Frames over one socket. Any thread may write; one thread reads. */
+/** Frames over one connection. Any thread may write; one thread reads. */
 final class FrameChannel implements AutoCloseable {
     private static final int READ_AHEAD = 8 << 10;
 
-    private final SocketChannel socket;
+    private final Wire wire;
     private final int blockLimit;
     private final ReentrantLock writing = new ReentrantLock();
     private final ByteBuffer header = ByteBuffer.allocateDirect(FrameHeader.BYTES + 16);
@@ -19,8 +18,8 @@ final class FrameChannel implements AutoCloseable {
     private volatile long waitingSince;
 
     /** @param blockLimit most bytes of a BLOCK frame's payload */
-    FrameChannel(SocketChannel socket, int blockLimit) {
-        this.socket = socket;
+    FrameChannel(Wire wire, int blockLimit) {
+        this.wire = wire;
         this.blockLimit = blockLimit;
     }
 
@@ -41,7 +40,7 @@ final class FrameChannel implements AutoCloseable {
             header.clear();
             FrameHeader.put(header, type, 12, transfer);
             header.putInt(first).putLong(second).flip();
-            drain(header);
+            wire.write(header);
         } finally {
             writing.unlock();
         }
@@ -78,19 +77,10 @@ final class FrameChannel implements AutoCloseable {
         FrameHeader.put(header, type, payload.remaining(), transfer);
         header.flip();
         if (!payload.hasRemaining()) {
-            drain(header);
+            wire.write(header);
             return;
         }
-        ByteBuffer[] both = {header, payload};
-        while (payload.hasRemaining()) {
-            socket.write(both);
-        }
-    }
-
-    private void drain(ByteBuffer bytes) throws IOException {
-        while (bytes.hasRemaining()) {
-            socket.write(bytes);
-        }
+        wire.write(header, payload);
     }
 
     /** Waits for the next frame's header. @throws EOFException when the peer is gone */
@@ -134,7 +124,7 @@ final class FrameChannel implements AutoCloseable {
 
     private void receive(ByteBuffer into) throws IOException {
         waitingSince = System.nanoTime() | 1;
-        int n = socket.read(into);
+        int n = wire.read(into);
         waitingSince = 0;
         if (n < 0) {
             throw new EOFException("the connection was closed");
@@ -153,16 +143,12 @@ final class FrameChannel implements AutoCloseable {
     }
 
     boolean isOpen() {
-        return socket.isOpen();
+        return wire.isOpen();
     }
 
     /** Ends waiting reads and writes on both sides. */
     @Override
     public void close() {
-        try {
-            socket.close();
-        } catch (IOException e) {
-            // Nothing depends on it any more.
-        }
+        wire.close();
     }
 }

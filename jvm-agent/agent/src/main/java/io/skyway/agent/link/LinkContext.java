@@ -2,6 +2,7 @@ package io.skyway.agent.link;
 
 import io.skyway.agent.roots.Roots;
 import io.skyway.core.Engine;
+import java.net.InetAddress;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ScheduledExecutorService;
 
@@ -11,6 +12,8 @@ import java.util.concurrent.ScheduledExecutorService;
  * @param threads for shipping, landing and reading; unbounded
  * @param ticker progress and silence, every 100 ms during a transfer; its tasks must not block
  * @param silenceMillis how long a peer may be silent during a transfer
+ * @param listenOn where links listen; a loopback address unless there is TLS
+ * @param tls null: links are not encrypted; else every one is
  */
 public record LinkContext(
         Engine engine,
@@ -18,4 +21,6 @@ public record LinkContext(
         Counters counters,
         ExecutorService threads,
         ScheduledExecutorService ticker,
-        long silenceMillis) {}
+        long silenceMillis,
+        InetAddress listenOn,
+        Tls tls) {}

@@ -6,13 +6,13 @@ import io.skyway.core.Layout;
 import io.skyway.core.SkywayException;
 import io.skyway.core.SlotPool;
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.util.concurrent.Future;
-import java.util.concurrent.Semaphore;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
@@ -24,25 +24,34 @@ final class LinkListener implements Link {
     static final int SLOTS = 64;
 
     private static final long HANDSHAKE_MILLIS = 10_000;
-    private static final int MOST_HANDSHAKES = 16;
+    /** Each has a thread of its own while it lasts. */
+    private static final int MOST_HANDSHAKES = 64;
+    /** Enough for the right sender, whose token comes with the connection; with TLS there is arithmetic before. */
+    private static final long GRACE_MILLIS = 50;
+
+    private static final long TLS_GRACE_MILLIS = 250;
+    /** Connections that the system keeps until they are accepted. */
+    private static final int BACKLOG = 256;
 
     private final LinkContext context;
     private final String id;
     private final String peer;
     private final byte[] token = Handshake.newToken();
     private final ServerSocketChannel server;
-    private final Semaphore handshakes = new Semaphore(MOST_HANDSHAKES);
+    private final Lobby lobby;
     private final Consumer<ReceiverLink> accepted;
     private final Runnable whenClosed;
     private final Future<?> expiry;
     private boolean taken;
 
     /**
-     * Listens on the loopback address.
+     * Listens on the context's address.
      *
      * @param acceptMillis how long
      * @param accepted gets the link, once
      * @param whenClosed called when the link, or the listening without one, has ended
+     * @throws SkywayException of kind LINK when the TLS files cannot be used
+     * @throws IOException when this JVM cannot listen there
      */
     LinkListener(
             LinkContext context,
@@ -57,8 +66,18 @@ final class LinkListener implements Link {
         this.peer = peer;
         this.accepted = accepted;
         this.whenClosed = whenClosed;
+        this.lobby = new Lobby(MOST_HANDSHAKES, context.tls() == null ? GRACE_MILLIS : TLS_GRACE_MILLIS);
+        if (context.tls() != null) {
+            // Now, when someone can be told what is wrong with the files.
+            context.tls().load();
+        }
         this.server = ServerSocketChannel.open();
-        server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+        try {
+            server.bind(new InetSocketAddress(context.listenOn(), 0), BACKLOG);
+        } catch (IOException e) {
+            Sockets.close(server);
+            throw e;
+        }
         this.expiry = context.ticker()
                 .schedule(() -> close("no sender connected in time"), acceptMillis, TimeUnit.MILLISECONDS);
         context.threads().execute(this::accept);
@@ -76,33 +95,50 @@ final class LinkListener implements Link {
         try {
             while (true) {
                 SocketChannel socket = server.accept();
-                if (handshakes.tryAcquire()) {
-                    context.threads().execute(() -> handshake(socket));
-                } else {
+                if (!lobby.enter(socket)) {
                     Sockets.close(socket);
+                    return;
+                }
+                try {
+                    context.threads().execute(() -> handshake(socket));
+                } catch (RejectedExecutionException e) {
+                    lobby.leave(socket);
+                    Sockets.close(socket);
+                    throw e;
                 }
             }
-        } catch (IOException e) {
-            // Closed: by the link's beginning, by expiry, or on request.
+        } catch (ClosedChannelException e) {
+            // By the link's beginning, by expiry, or on request.
+        } catch (IOException | RejectedExecutionException | InterruptedException e) {
+            // No file descriptors are left, or the session ends. Better no link at once than one that never comes.
+            close("this JVM cannot accept connections: " + e.getMessage());
         }
     }
 
     private void handshake(SocketChannel socket) {
         ReceiverLink link = null;
+        boolean right = false;
         Future<?> deadline = Sockets.deadline(context.ticker(), socket, HANDSHAKE_MILLIS);
         try {
             Sockets.configure(socket);
-            ByteBuffer given = Sockets.read(socket, Handshake.TOKEN_BYTES);
-            if (Handshake.sameToken(token, given.array()) && take()) {
-                link = greet(socket, Hello.decode(Sockets.readMessage(socket)));
+            Wire wire =
+                    context.tls() == null ? Wire.plain(socket) : context.tls().accept(socket);
+            ByteBuffer given = Sockets.read(wire, Handshake.TOKEN_BYTES);
+            right = Handshake.sameToken(token, given.array()) && take(socket);
+            if (right) {
+                link = greet(wire, Hello.decode(Sockets.readMessage(wire)));
             }
         } catch (IOException | RuntimeException e) {
             // The other end learns of it by the closed connection, which it reports.
         } finally {
             deadline.cancel(false);
-            handshakes.release();
+            lobby.leave(socket);
             if (link == null) {
                 Sockets.close(socket);
+                if (right) {
+                    // Nobody listens any more, and there is no link that could end.
+                    whenClosed.run();
+                }
             }
         }
         if (link != null) {
@@ -111,21 +147,25 @@ final class LinkListener implements Link {
     }
 
     /** The token is good for one connection. */
-    private synchronized boolean take() {
-        if (taken) {
-            return false;
+    private boolean take(SocketChannel socket) {
+        synchronized (this) {
+            if (taken) {
+                return false;
+            }
+            taken = true;
         }
-        taken = true;
         expiry.cancel(false);
         Sockets.close(server);
+        lobby.leave(socket);
+        // The others wait for what will never come.
+        lobby.close();
         return true;
     }
 
-    private ReceiverLink greet(SocketChannel socket, Hello hello) throws IOException {
+    private ReceiverLink greet(Wire wire, Hello hello) throws IOException {
         String refusal = refusal(hello);
         if (!refusal.isEmpty()) {
-            Sockets.write(socket, new Reply(Handshake.VERSION, refusal, false, "").encode());
-            whenClosed.run();
+            wire.write(new Reply(Handshake.VERSION, refusal, false, "").encode());
             return null;
         }
         SlotPool pool = null;
@@ -141,8 +181,8 @@ final class LinkListener implements Link {
         if (pool == null) {
             pool = SlotPool.anonymous(context.engine(), hello.slotBytes(), SLOTS);
         }
-        Sockets.write(socket, new Reply(Handshake.VERSION, "", shared, note).encode());
-        FrameChannel channel = new FrameChannel(socket, shared ? FrameType.ACK.limit : hello.slotBytes());
+        wire.write(new Reply(Handshake.VERSION, "", shared, note).encode());
+        FrameChannel channel = new FrameChannel(wire, shared ? FrameType.ACK.limit : hello.slotBytes());
         ReceiverLink link = new ReceiverLink(context, id, peer, channel, pool, shared, whenClosed);
         accepted.accept(link);
         return link;
@@ -179,6 +219,7 @@ final class LinkListener implements Link {
         }
         expiry.cancel(false);
         Sockets.close(server);
+        lobby.close();
         whenClosed.run();
     }
 }

@@ -31,7 +31,7 @@ public final class Links {
     /**
      * Listens for one link. The response lacks the layout and the pid.
      *
-     * @throws Failure of kind USAGE when the id is in use, LINK when this JVM cannot listen
+     * @throws Failure of kind USAGE when the id is in use, LINK when this JVM cannot listen or its TLS files are unsound
      */
     public PrepareLinkResponse.Builder prepare(PrepareLinkRequest request) {
         String id = request.getLinkId();
@@ -48,7 +48,11 @@ public final class Links {
                     .setToken(ByteString.copyFrom(listener.token()));
         } catch (IOException e) {
             throw Failure.of(
-                    Kind.LINK, Failure.Side.RECEIVER, "this JVM cannot listen for a link: " + e.getMessage(), e);
+                    Kind.LINK,
+                    Failure.Side.RECEIVER,
+                    "this JVM cannot listen for a link at " + context.listenOn().getHostAddress() + ": "
+                            + e.getMessage(),
+                    e);
         }
     }
 

@@ -10,7 +10,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
-/** A link's socket before frames travel over it. */
+/** A link's connection before frames travel over it. */
 final class Sockets {
     private static final int BUFFER = 1 << 20;
 
@@ -27,16 +27,10 @@ final class Sockets {
         return ticker.schedule(() -> close(socket), millis, TimeUnit.MILLISECONDS);
     }
 
-    static void write(SocketChannel socket, ByteBuffer bytes) throws IOException {
-        while (bytes.hasRemaining()) {
-            socket.write(bytes);
-        }
-    }
-
-    static ByteBuffer read(SocketChannel socket, int length) throws IOException {
+    static ByteBuffer read(Wire wire, int length) throws IOException {
         ByteBuffer bytes = ByteBuffer.allocate(length);
         while (bytes.hasRemaining()) {
-            if (socket.read(bytes) < 0) {
+            if (wire.read(bytes) < 0) {
                 throw new EOFException("the connection was closed");
             }
         }
@@ -44,13 +38,13 @@ final class Sockets {
     }
 
     /** A hello or a reply, without its length. */
-    static ByteBuffer readMessage(SocketChannel socket) throws IOException {
-        int length = read(socket, Integer.BYTES).getInt();
+    static ByteBuffer readMessage(Wire wire) throws IOException {
+        int length = read(wire, Integer.BYTES).getInt();
         // The length counts all that follows it.
         if (length < 0 || length > Handshake.MOST_BYTES) {
             throw new OutOfStepException("a handshake of " + length + " bytes is over the limit");
         }
-        return read(socket, length);
+        return read(wire, length);
     }
 
     static void close(AutoCloseable socket) {

@@ -1,11 +1,11 @@
 package io.skyway.agent.start;
 
 import java.io.IOException;
-import java.io.Reader;
+import java.io.StringReader;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
-import java.nio.file.Files;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -19,6 +19,8 @@ import java.util.Properties;
  * @param library the native engine
  * @param lifelineFd read end of a pipe that closes when the orchestrator dies, or -1
  * @param silenceMillis how long a peer may be silent during a transfer before it counts as stuck
+ * @param linkHost where links listen; another address than a loopback one only with TLS
+ * @param tlsDirectory the files of links' TLS, or null when links are not encrypted
  */
 public record AgentOptions(
         String launchId,
@@ -28,7 +30,9 @@ public record AgentOptions(
         String token,
         Path library,
         int lifelineFd,
-        long silenceMillis) {
+        long silenceMillis,
+        InetAddress linkHost,
+        Path tlsDirectory) {
 
     /** How the agent came into this JVM. */
     public enum Mode {
@@ -42,7 +46,8 @@ public record AgentOptions(
     /**
      * Reads the file whose path is the agent's option string.
      *
-     * @throws IllegalArgumentException when there is none, or an entry is missing or malformed: says which
+     * @throws IllegalArgumentException when there is none, others have access to it, or an entry is missing or malformed:
+     *     says which
      */
     public static AgentOptions read(String path) {
         if (path == null || path.isBlank()) {
@@ -50,8 +55,8 @@ public record AgentOptions(
                     "no options file is given: the agent is started by `skyway launch` or `skyway attach`");
         }
         Properties p = new Properties();
-        try (Reader in = Files.newBufferedReader(Path.of(path))) {
-            p.load(in);
+        try {
+            p.load(new StringReader(new String(PrivateFile.read(Path.of(path)), StandardCharsets.UTF_8)));
         } catch (NoSuchFileException e) {
             throw new IllegalArgumentException("the options file " + path + " does not exist", e);
         } catch (IOException e) {
@@ -61,6 +66,7 @@ public record AgentOptions(
     }
 
     static AgentOptions of(Properties p, String source) {
+        String tls = p.getProperty("tls.directory", "").strip();
         return new AgentOptions(
                 required(p, source, "launch.id"),
                 mode(p, source),
@@ -76,7 +82,9 @@ public record AgentOptions(
                         source,
                         "link.silence.millis",
                         p.getProperty("link.silence.millis", Long.toString(DEFAULT_SILENCE_MILLIS)),
-                        Long.MAX_VALUE));
+                        Long.MAX_VALUE),
+                linkHost(p.getProperty("link.host", "127.0.0.1").strip(), source, !tls.isEmpty()),
+                tls.isEmpty() ? null : Path.of(tls));
     }
 
     private static Mode mode(Properties p, String source) {
@@ -85,6 +93,22 @@ public record AgentOptions(
                 .filter(m -> m.name().equalsIgnoreCase(text))
                 .findFirst()
                 .orElseThrow(() -> malformed(source, "mode", text, "launch, attach or embed"));
+    }
+
+    private static InetAddress linkHost(String text, String source, boolean encrypted) {
+        try {
+            InetAddress address = InetAddress.getByName(text);
+            if (address.isLoopbackAddress() || (encrypted && !address.isAnyLocalAddress())) {
+                return address;
+            }
+        } catch (UnknownHostException e) {
+            throw malformed(source, "link.host", text, "an address");
+        }
+        throw malformed(
+                source,
+                "link.host",
+                text,
+                encrypted ? "the address of an interface" : "a loopback address, without TLS");
     }
 
     private static InetAddress host(String text, String source) {

@@ -25,8 +25,8 @@ class FrameChannelTest {
     @BeforeEach
     void connect() throws Exception {
         sockets = SocketPair.open();
-        a = new FrameChannel(sockets.a(), BLOCK_LIMIT);
-        b = new FrameChannel(sockets.b(), BLOCK_LIMIT);
+        a = new FrameChannel(Wire.plain(sockets.a()), BLOCK_LIMIT);
+        b = new FrameChannel(Wire.plain(sockets.b()), BLOCK_LIMIT);
     }
 
     @AfterEach
@@ -81,7 +81,7 @@ class FrameChannelTest {
 
     @Test
     void aFrameOverTheLimitIsRefusedBeforeItIsRead() throws Exception {
-        FrameChannel small = new FrameChannel(sockets.b(), 10);
+        FrameChannel small = new FrameChannel(Wire.plain(sockets.b()), 10);
         a.writeBlock(1, ByteBuffer.allocate(11));
         assertThrows(OutOfStepException.class, small::next);
     }

@@ -65,10 +65,12 @@ class HandshakeTest {
     @Test
     void aMessageOverTheLimitIsRefusedBeforeItIsRead() throws Exception {
         try (SocketPair sockets = SocketPair.open()) {
-            Sockets.write(
-                    sockets.a(),
-                    ByteBuffer.allocate(4).putInt(Handshake.MOST_BYTES + 1).flip());
-            assertThrows(OutOfStepException.class, () -> Sockets.readMessage(sockets.b()));
+            Wire.plain(sockets.a())
+                    .write(ByteBuffer.allocate(4)
+                            .putInt(Handshake.MOST_BYTES + 1)
+                            .flip());
+            Wire peer = Wire.plain(sockets.b());
+            assertThrows(OutOfStepException.class, () -> Sockets.readMessage(peer));
         }
     }
 }
