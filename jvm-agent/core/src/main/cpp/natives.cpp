@@ -181,8 +181,11 @@ NATIVE(jint, collections)(JNIEnv*, jclass) {
 
 // ---- plans
 
+// With the index of a reference's declared class: null is no value of it.
+constexpr uint32_t kRequired = 1u << 30;
+
 NATIVE(jint, addPlan)(JNIEnv* env, jclass, jlong key, jint kind, jint elementShift, jint bytes, jint arrayBase,
-                      jintArray offsets, jintArray declared, jintArray cleared) {
+                      jintArray offsets, jintArray declared, jintArray cleared, jintArray limits, jint traits) {
     Plan* p = new Plan();
     p->key = (uint64_t)key;
     p->kind = (Kind)kind;
@@ -195,8 +198,16 @@ NATIVE(jint, addPlan)(JNIEnv* env, jclass, jlong key, jint kind, jint elementShi
     env->GetIntArrayRegion(offsets, 0, n, o.data());
     env->GetIntArrayRegion(declared, 0, n, d.data());
     for (jsize i = 0; i < n; i++) {
-        p->references.emplace_back((uint32_t)o[i], (uint32_t)d[i]);
+        p->references.emplace_back((uint32_t)o[i], (uint32_t)d[i] & ~kRequired, ((uint32_t)d[i] & kRequired) != 0);
     }
+    jsize l = env->GetArrayLength(limits);
+    std::vector<jint> bounds(l);
+    env->GetIntArrayRegion(limits, 0, l, bounds.data());
+    for (jsize i = 0; i + 1 < l; i += 2) {
+        p->limits.push_back(Plan::Limit{(uint32_t)bounds[i], (uint8_t)bounds[i + 1]});
+    }
+    p->booleans = (traits & 1) != 0;
+    p->settled = (traits & 2) != 0;
     jsize c = env->GetArrayLength(cleared);
     std::vector<jint> ranges(c);
     env->GetIntArrayRegion(cleared, 0, c, ranges.data());
@@ -527,12 +538,13 @@ NATIVE(jlongArray, readerArrivals)(JNIEnv* env, jclass, jlong reader) {
     return s.empty() ? nullptr : longs(env, s.data(), s.size());
 }
 
-NATIVE(jlong, readerWantExports)(JNIEnv*, jclass, jlong reader) {
-    return ((JReader*)reader)->reader.wantExports();
-}
-
 NATIVE(jboolean, readerEnvelope)(JNIEnv*, jclass, jlong reader) {
     return ((JReader*)reader)->reader.envelope();
+}
+
+NATIVE(jlongArray, readerSettles)(JNIEnv* env, jclass, jlong reader) {
+    auto& s = ((JReader*)reader)->reader.settles();
+    return longs(env, s.data(), s.size());
 }
 
 NATIVE(jboolean, readerRoot)(JNIEnv* env, jclass, jlong reader, jlongArray out) {

@@ -1,10 +1,24 @@
 #include "plan.h"
 
-#include <new>
-
 namespace skyway {
 
 Types types;
+
+bool Plan::withinLimits(const uint8_t* object, const uint8_t* elements, uint64_t n) const {
+    for (const Limit& l : limits) {
+        if (object[l.offset] > l.most) {
+            return false;
+        }
+    }
+    if (booleans) {
+        uint8_t all = 0;
+        for (uint64_t i = 0; i < n; i++) {
+            all |= elements[i];
+        }
+        return all <= 1;
+    }
+    return true;
+}
 
 void Plan::clear(uint32_t from, uint32_t to) {
     for (uint32_t b = from; b < to; b++) {

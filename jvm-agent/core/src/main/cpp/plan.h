@@ -23,11 +23,12 @@ struct Plan;
 
 // A reference field, or all elements of a reference array.
 struct Reference {
-    Reference(uint32_t o, uint32_t d) : offset(o), declared(d) {}
-    Reference(const Reference& r) : offset(r.offset), declared(r.declared) {}
+    Reference(uint32_t o, uint32_t d, bool n = false) : offset(o), declared(d), required(n) {}
+    Reference(const Reference& r) : offset(r.offset), declared(r.declared), required(r.required) {}
 
     uint32_t offset;
     uint32_t declared;  // index of the declared class's Assignable; 0: Object, anything goes
+    bool required;      // compiled code halts the VM when this is null (String.value)
     // Klass that was assignable the last time, as it stands in a header; ~0 at first.
     mutable std::atomic<uint64_t> usual{~(uint64_t)0};
 };
@@ -56,6 +57,14 @@ struct Plan {
         uint64_t keep;
     };
     std::vector<Mask> masks;
+    // Bytes that the VM's compiled code takes to be at most so much, and does not check: booleans, String.coder.
+    struct Limit {
+        uint32_t offset;
+        uint8_t most;
+    };
+    std::vector<Limit> limits;
+    bool booleans = false;  // an array of them
+    bool settled = false;   // Java looks at every object of the class before it hands out the graph (heap buffers)
 
     void clear(uint32_t from, uint32_t to);
     // After each change of id or names. Arrays are quick when they are not empty: only empty ones have names.
@@ -72,6 +81,11 @@ struct Plan {
     bool isArray() const {
         return kind == Kind::PrimitiveArray || kind == Kind::ReferenceArray;
     }
+    // Whether an object's bytes, or `n` elements of an array, have only values that the VM itself would give them.
+    bool trusted(const uint8_t* object, const uint8_t* elements, uint64_t n) const {
+        return (limits.empty() && !booleans) || withinLimits(object, elements, n);
+    }
+    bool withinLimits(const uint8_t* object, const uint8_t* elements, uint64_t n) const;
     uint64_t sizeOf(uint64_t length) const {
         return isArray() ? (arrayBase + (length << elementShift) + vm.alignment - 1) & ~(uint64_t)(vm.alignment - 1)
                          : bytes;
@@ -133,6 +147,8 @@ class PlanTable {
 
 // Which classes may stand in a reference declared with one class. Learned from Java, pair by pair.
 class Assignable {
+    friend struct FakeVm;  // native unit tests
+
   public:
     enum Answer { Unknown = 0, Yes = 1, No = 2 };
     Answer of(uint32_t planIndex) const {

@@ -72,17 +72,20 @@ void Reader::reset(uint32_t attempt) {
     _attempt = attempt;
     _sequence = 0;
     _objects = _lateTotal = 0;
+    _ended = false;
+    _landedSegments = 0;
+    _settles.clear();
     _segments.clear();
     _holes.clear();
     _standIns.clear();
     _arrivals.clear();
-    _wantExports = false;
     forgetPieces();
 }
 
 Reader::Found Reader::check(const uint8_t* block, uint64_t length) {
     Found f = {};
     f.result = kBad;
+    _exports = false;
     if (length < sizeof(BlockHeader) || ((uintptr_t)block & 7) != 0) {
         bad("a block is shorter than its header", length);
         return f;
@@ -102,7 +105,7 @@ Reader::Found Reader::check(const uint8_t* block, uint64_t length) {
         bad("the image was written by a VM with another object layout", _h.layout);
     } else if (_h.imageId != _imageId) {
         bad("the block belongs to another image: replayed or misdirected", _h.imageId);
-    } else if (_done) {
+    } else if (_done || (_ended && _h.attempt == _attempt)) {
         bad("a block came after the image's last one", _h.sequence);
     } else if (_begun && _h.attempt < _attempt) {
         bad("the block belongs to an attempt that the sender gave up", _h.attempt);
@@ -116,10 +119,17 @@ Reader::Found Reader::check(const uint8_t* block, uint64_t length) {
             bad("blocks are missing or out of order", _sequence);
             return f;
         }
-        if ((_h.flags & ~(kLast | kAlone | kEnvelope)) != 0 || ((_h.flags & kEnvelope) != 0 && (_h.flags & kLast) == 0)
-            || ((_h.flags & kAlone) != 0 && (_sequence != 0 || (_h.flags & kLast) == 0))
+        if ((_h.flags & ~(kLast | kAlone | kEnvelope)) != 0
+            || ((_h.flags & kEnvelope) != 0 && (_h.flags & kLast) == 0)
+            // Alone means that nothing will name the segment's objects: so nothing can be told late.
+            || ((_h.flags & kAlone) != 0
+                && (_sequence != 0 || (_h.flags & kLast) == 0 || _h.kind != BlockKind::Segment || _h.lateCount != 0))
             || (_h.kind != BlockKind::Segment && _h.kind != BlockKind::Piece)) {
             bad("a block has flags of no meaning", _h.flags);
+            return f;
+        }
+        if (_h.namedCount > _h.namedBytes / 2) {
+            bad("a block announces more names than it has bytes for", _h.namedCount);
             return f;
         }
         const uint64_t* lists = (const uint64_t*)(block + sizeof _h + align8(_h.payloadBytes));
@@ -145,14 +155,16 @@ Reader::Found Reader::check(const uint8_t* block, uint64_t length) {
                 f.result = bad("a segment is larger than the format allows", _h.payloadBytes);
                 return f;
             }
-            f.chunkWords = (int64_t)(padBytes() + _h.payloadBytes + (alone() ? 0 : exportsBytes(_h.objects))) / 8;
+            f.fullWords = (int64_t)(padBytes() + _h.payloadBytes + exportsBytes(_h.objects)) / 8;
+            f.chunkWords = alone() ? (int64_t)(padBytes() + _h.payloadBytes) / 8 : f.fullWords;
         } else {
             f.arrayLength = (int64_t)_h.arrayLength;
             f.arrayType = _h.arrayType;
             f.arrayHash = (int64_t)_h.arrayHash;
         }
-        // Segment numbers are dense up to the open large arrays: a table by number never outgrows what has come.
-        uint64_t known = _segments.size() + _pieces.size();
+        // Segment numbers are dense up to the open large arrays: a table by number never outgrows what has come. Not
+        // the table's own size: with that, each block could push it further out.
+        uint64_t known = _landedSegments + _pieces.size();
         if (_h.segment > known + (1u << 16)) {
             f.result = bad("a segment's number is far from those that came before", _h.segment);
             return f;
@@ -162,6 +174,7 @@ Reader::Found Reader::check(const uint8_t* block, uint64_t length) {
             return f;
         }
         _sequence++;
+        _ended = (_h.flags & kLast) != 0;
     }
     return f;
 }
@@ -184,24 +197,36 @@ Reader::Result Reader::keepPiece(const uint8_t* block) {
         return bad("a piece does not fit its array", _h.arrayLength);
     }
     Piece& p = _pieces[_h.segment];
-    if (p.elements == nullptr) {
+    if (p.plan == nullptr) {
         p.typeId = _h.arrayType;
         p.plan = plan;
         p.length = _h.arrayLength;
         p.hash = _h.arrayHash & vm.hashMask;
-        p.mapped = (p.length << shift) + 4096;
-        // Address space only: memory is used as far as bytes have really come.
-        void* m = mmap(nullptr, p.mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (m == MAP_FAILED) {
-            _pieces.erase(_h.segment);
-            return bad("there is no address space for a large array", _h.arrayLength);
-        }
-        p.elements = (uint8_t*)m;
     }
     if (p.typeId != _h.arrayType || p.length != _h.arrayLength || p.received != _h.arrayOffset) {
         return bad("pieces of a large array do not fit together", _h.arrayOffset);
     }
-    memcpy(p.elements + (p.received << shift), block + sizeof _h, _h.payloadBytes);
+    // Grows with the bytes that come, not to the length that a header claims: a few thousand first pieces of arrays
+    // of 16 GB each would be all the address space there is.
+    uint64_t needed = (p.received + elements) << shift;
+    if (needed > p.mapped) {
+        uint64_t grown = p.mapped * 2 > needed ? p.mapped * 2 : needed;
+        uint64_t whole = p.length << shift;
+        grown = ((grown < whole ? grown : whole) + 4095) & ~(uint64_t)4095;
+        void* m = p.elements == nullptr
+                      ? mmap(nullptr, grown, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+                      : mremap(p.elements, p.mapped, grown, MREMAP_MAYMOVE);
+        if (m == MAP_FAILED) {
+            return bad("there is no memory for a large array", _h.arrayLength);
+        }
+        p.elements = (uint8_t*)m;
+        p.mapped = grown;
+    }
+    uint8_t* into = p.elements + (p.received << shift);
+    memcpy(into, block + sizeof _h, _h.payloadBytes);
+    if (!plan->trusted(nullptr, into, elements)) {
+        return bad("a field has a value that the VM never gives it", _h.arrayType);
+    }
     p.received += elements;
     return kOk;
 }
@@ -228,6 +253,7 @@ void Reader::landedLarge(uint64_t number) {
     s.landed = s.large = true;
     s.units = at->second.length;
     s.plan = at->second.plan;
+    _landedSegments++;
     _objects++;
     munmap(at->second.elements, at->second.mapped);
     _pieces.erase(at);
@@ -325,7 +351,7 @@ inline __attribute__((always_inline)) Reader::Result Reader::relocateSlot(const 
     const Slot v = *slot;
     Address to;
     if (v == 0) {
-        return kOk;
+        return ref.required ? bad("a reference is null that its class cannot do without", ref.offset) : kOk;
     }
     if (v < SlotCode<Slot>::kCross) {
         if (v > here.units || (here.bits[(v - 1) >> 6] >> ((v - 1) & 63) & 1) == 0) {
@@ -334,7 +360,8 @@ inline __attribute__((always_inline)) Reader::Result Reader::relocateSlot(const 
         to = here.base + 8 * (Address)v;
     } else if (v == SlotCode<Slot>::kHole) {
         *slot = 0;
-        _newHoles.emplace_back(lateSlot(_h.segment, (uint32_t)((Address)slot - here.base - 8)), ref.declared);
+        _newHoles.emplace_back(lateSlot(_h.segment, (uint32_t)((Address)slot - here.base - 8)),
+                               ref.declared | (ref.required ? kRequired : 0));
         return kOk;
     } else {
         uint64_t c = v & ~SlotCode<Slot>::kCross;
@@ -407,6 +434,7 @@ template <typename Slot>
 Reader::Result Reader::landSegment(const uint8_t* block, uint8_t* elements) {
     _newHoles.clear();
     _newArrivals.clear();
+    _newSettles.clear();
     _pairs.clear();
     uint8_t* start = elements + padBytes();
     uint8_t* end = start + _h.payloadBytes;
@@ -444,19 +472,35 @@ Reader::Result Reader::landSegment(const uint8_t* block, uint8_t* elements) {
             }
         }
         const Plan* plan = k->plan;
-        uint64_t size = k->bytes;
+        uint64_t size = k->bytes, length = 0;
         if (size == 0) {
             if (left < plan->arrayBase || *(int32_t*)(d + vm.lengthOffset) < 0) {
                 return bad("an array's length is not one", n);
             }
-            size = plan->sizeOf(*(uint32_t*)(d + vm.lengthOffset));
+            length = *(uint32_t*)(d + vm.lengthOffset);
+            size = plan->sizeOf(length);
         }
         if (size > left) {
             return bad("an object reaches beyond its segment", size);
         }
+        if (!plan->trusted(d, d + plan->arrayBase, length)) {
+            return bad("a field has a value that the VM never gives it", plan->typeId);
+        }
+        if (plan->settled) {
+            if (alone) {
+                _exports = true;
+                return kExports;
+            }
+            _newSettles.push_back((int64_t)_h.segment);
+            _newSettles.push_back(n);
+        }
         writeHeader(d, plan, *(uint64_t*)d & vm.hashMask);
         plan->applyMasks(d);
         if (plan->arrival) {
+            if (alone) {
+                _exports = true;
+                return kExports;
+            }
             _newArrivals.push_back(n);
         }
         uint64_t u = (uint64_t)(d - start) / 8;
@@ -472,9 +516,6 @@ Reader::Result Reader::landSegment(const uint8_t* block, uint8_t* elements) {
     }
     if (n != _h.objects) {
         return bad("a segment holds other objects than it says", n);
-    }
-    if (alone && !_newArrivals.empty()) {
-        return kExports;
     }
     uint32_t before = 0;
     for (size_t w = 0; w < s.bits.size(); w++) {
@@ -533,7 +574,9 @@ Reader::Result Reader::land(const uint8_t* block, uint8_t* elements) {
         for (uint32_t n : _newArrivals) {
             _arrivals.push_back((int64_t)(_h.segment << 32 | n));
         }
+        _settles.insert(_settles.end(), _newSettles.begin(), _newSettles.end());
         _landing.landed = true;
+        _landedSegments++;
         _objects += _h.objects;
         std::swap(_segments[_h.segment], _landing);
         _lateNext = 0;
@@ -543,7 +586,8 @@ Reader::Result Reader::land(const uint8_t* block, uint8_t* elements) {
 
 template <typename Slot>
 Reader::Result Reader::lateSlots(const uint8_t* block) {
-    const uint64_t* list = (const uint64_t*)(block + sizeof _h + align8(_h.payloadBytes)) + _h.crossCount;
+    // Volatile: a peer may write here meanwhile; what was checked is what is used.
+    const volatile uint64_t* list = (const uint64_t*)(block + sizeof _h + align8(_h.payloadBytes)) + _h.crossCount;
     const uint64_t until = _lateNext + kLateAtOnce;
     for (; _lateNext < _h.lateCount; _lateNext++) {
         if (_lateNext == until) {
@@ -564,6 +608,9 @@ Reader::Result Reader::lateSlots(const uint8_t* block) {
             }
         }
         Address in = element<Slot>(*Vm::slotOf(_spine), number);
+        if (in == 0) {
+            return bad("a late reference belongs to no segment", number);
+        }
         Address holder;
         uint32_t declared;
         uint64_t offset, ordinal;
@@ -591,10 +638,14 @@ Reader::Result Reader::lateSlots(const uint8_t* block) {
             continue;
         }
         if (to == 0) {
+            if (!s->large && (declared & kRequired) != 0) {
+                return bad("a reference is null that its class cannot do without", slot);
+            }
             continue;
         }
-        if (declared != 0) {
-            int a = assignablePair(declared, vm.keyOf(to));
+        const uint32_t as = declared & ~kRequired;
+        if (as != 0) {
+            int a = assignablePair(as, vm.keyOf(to));
             if (a < 0) {
                 return bad("a late reference is of a class that its field cannot hold", t);
             }
@@ -691,11 +742,6 @@ Reader::Result Reader::root(int64_t* number, int64_t* ordinal) {
     *number = (int64_t)segmentOf(t);
     *ordinal = s->large ? -1 : (int64_t)s->ordinal(unitOf(t));
     return kOk;
-}
-
-int64_t Reader::wantExports() {
-    _wantExports = true;
-    return (int64_t)(padBytes() + _h.payloadBytes + exportsBytes(_h.objects)) / 8;
 }
 
 size_t Reader::nativeBytes() const {

@@ -93,7 +93,7 @@ class Reader {
         kPairs = 2,     // Java must say which of pairs() are assignable, then the same again
         kBad = 3,       // error() says why
         kAgain = 4,     // there is more to do; the window has been open long enough
-        kExports = 5,   // this image's only segment needs exports: allocate again, wantExports() bytes
+        kExports = 5,   // the only segment needs exports all the same: allocate Found::fullWords
     };
 
     Reader(Scope* scope, uint64_t imageId, uint64_t layout) : _scope(scope), _imageId(imageId), _layout(layout) {}
@@ -102,7 +102,7 @@ class Reader {
     // What check() found out about a block, for Java.
     struct Found {
         int64_t result, kind, flags, objects, chunkWords, segment, lateCount, namedCount, namedBytes, restarted,
-            largeComplete, arrayLength, arrayType, arrayHash, missingTypes;
+            largeComplete, arrayLength, arrayType, arrayHash, missingTypes, fullWords;
     };
     // Outside of windows: header, lengths, checksum, order, types; nothing is allocated from what a block says
     // before its bytes are known to be there.
@@ -138,8 +138,6 @@ class Reader {
     std::vector<int64_t>& arrivals() {
         return _arrivals;
     }
-    // After kExports: words of the chunk that it takes.
-    int64_t wantExports();
     bool envelope() const {
         return (_h.flags & kEnvelope) != 0;
     }
@@ -155,7 +153,11 @@ class Reader {
         _holder = holder;
     }
     bool alone() const {
-        return (_h.flags & kAlone) != 0 && !_wantExports;
+        return (_h.flags & kAlone) != 0 && !_exports;
+    }
+    // Objects that Java looks at before it hands out the graph: pairs of segment and ordinal.
+    const std::vector<int64_t>& settles() const {
+        return _settles;
     }
     // After the last block: where the root is (segment or -1 for named; ordinal).
     Result root(int64_t* segment, int64_t* ordinal);
@@ -242,17 +244,19 @@ class Reader {
     const uint64_t _imageId, _layout;
     BlockHeader _h = {};
     bool _begun = false, _done = false;
+    bool _ended = false;    // the last block of this attempt was checked
+    bool _exports = false;  // the only segment is landed with exports
     uint32_t _attempt = 0;
     uint64_t _sequence = 0;
     int64_t _objects = 0, _lateTotal = 0;
     std::vector<Segment> _segments;
+    uint64_t _landedSegments = 0;
     std::map<uint64_t, Piece> _pieces;
     Holes _holes;
     std::vector<uint32_t> _missing;
     std::vector<uint64_t> _pairs;
     std::vector<int64_t> _javaStores, _standIns, _arrivals;
     std::vector<uint32_t> _newArrivals;  // ordinals in the segment in hand
-    bool _wantExports = false;
     // Objects of the segment in hand that have references.
     struct Holder {
         const Plan* plan;
@@ -271,6 +275,8 @@ class Reader {
     Known _known[kKnown];
     const Known* known(uint32_t typeId);
     std::vector<std::pair<uint64_t, uint32_t>> _newHoles;
+    static constexpr uint32_t kRequired = 1u << 31;  // with a hole's declared class: null is no answer
+    std::vector<int64_t> _settles, _newSettles;
     Segment _landing;
     static constexpr uint64_t kLateAtOnce = 8192;
     uint64_t _lateNext = 0;

@@ -32,6 +32,7 @@ public final class ImageReader implements AutoCloseable {
     private static final int ARRAY_TYPE = 12;
     private static final int ARRAY_HASH = 13;
     private static final int MISSING = 14;
+    private static final int FULL_WORDS = 15;
 
     private static final int PIECE = 1;
     private static final int LAST = 1;
@@ -46,7 +47,7 @@ public final class ImageReader implements AutoCloseable {
     private final TypeScope scope;
     private final HeapGuard guard = new HeapGuard();
     private final Windows.Timing timing = new Windows.Timing();
-    private final long[] found = new long[15];
+    private final long[] found = new long[16];
     private final long[] pin = new long[1];
 
     private long reader;
@@ -58,6 +59,7 @@ public final class ImageReader implements AutoCloseable {
     // Whether a named object has a hash that is this process's own.
     private boolean ownHashes;
     private final List<long[]> standInStores = new ArrayList<>();
+    private boolean failed;
     private Object alone;
     private long imageBytes;
     private long segments;
@@ -89,14 +91,25 @@ public final class ImageReader implements AutoCloseable {
      */
     public void accept(long address, int length) {
         long start = System.nanoTime();
+        usable();
         complete = false;
+        failed = true;
         try {
             land(address, length);
+            failed = false;
         } finally {
             nanos += System.nanoTime() - start;
             long now = Native.readerNativeBytes(reader);
             NATIVE_BYTES.addAndGet(now - reported);
             reported = now;
+        }
+    }
+
+    private void usable() {
+        // What a failed block left half done must not become a graph: a reference that it was to tell would be null.
+        if (failed) {
+            throw new SkywayException(
+                    SkywayException.Kind.BAD_IMAGE, "an earlier block of this image was refused; send it anew");
         }
     }
 
@@ -109,6 +122,7 @@ public final class ImageReader implements AutoCloseable {
             nameCount = 0;
             ownHashes = false;
             standInStores.clear();
+            alone = null;
             imageBytes = 0;
             segments = 0;
             guard.restart();
@@ -142,8 +156,8 @@ public final class ImageReader implements AutoCloseable {
     }
 
     private void segment(long block, int segment) {
-        int words = (int) found[CHUNK_WORDS];
-        boolean single = (found[FLAGS] & ALONE) != 0;
+        boolean exports = (found[FLAGS] & ALONE) == 0;
+        int words = chunkWords(CHUNK_WORDS);
         long[] chunk = guard.allocate(words);
         for (int tries = 1; ; ) {
             int r = engine.windows.run(Native.LAND, reader, block, 0, chunk, timing);
@@ -153,8 +167,8 @@ public final class ImageReader implements AutoCloseable {
             if (r == PAIRS) {
                 answerPairs();
             } else if (r == EXPORTS) {
-                words = (int) Native.readerWantExports(reader);
-                single = false;
+                exports = true;
+                words = chunkWords(FULL_WORDS);
             } else if (r == NOT_YOUNG) {
                 // A collection came between the allocation and the window.
                 chunksRetried++;
@@ -168,7 +182,7 @@ public final class ImageReader implements AutoCloseable {
             chunk = guard.allocate(words);
         }
         segments++;
-        if (single) {
+        if (!exports) {
             alone = Native.readerHolder(reader);
         } else {
             spine[segment] = Native.readerHolder(reader);
@@ -176,6 +190,17 @@ public final class ImageReader implements AutoCloseable {
         if (found[LATE] != 0) {
             late(block);
         }
+    }
+
+    private int chunkWords(int which) {
+        // A larger array is never young (on G1 it is humongous), so that it would be allocated again without end.
+        if (found[which] * Long.BYTES > engine.layout().maxSegmentBytes()) {
+            throw new SkywayException(
+                    SkywayException.Kind.BAD_IMAGE,
+                    "a segment of " + found[which] * Long.BYTES + " bytes is larger than this heap can carve ("
+                            + engine.layout().maxSegmentBytes() + "): the image was written for another receiver");
+        }
+        return (int) found[which];
     }
 
     private void late(long block) {
@@ -315,6 +340,7 @@ public final class ImageReader implements AutoCloseable {
     public Object finish() {
         long start = System.nanoTime();
         long[] root = new long[2];
+        usable();
         if (!complete) {
             throw new SkywayException(SkywayException.Kind.BAD_IMAGE, "the image ends before its last block");
         }
@@ -330,7 +356,17 @@ public final class ImageReader implements AutoCloseable {
             Object in = spine[(int) root[0]];
             o = root[1] < 0 ? in : ((Object[]) in)[(int) root[1]];
         }
+        if (o == null) {
+            throw new SkywayException(SkywayException.Kind.BAD_IMAGE, "the graph's root is no object");
+        }
         o = resolveStandIns(o);
+        if (o == null) {
+            throw new SkywayException(SkywayException.Kind.BAD_IMAGE, "the graph's root is no object");
+        }
+        long[] settles = Native.readerSettles(reader);
+        for (int i = 0; i < settles.length; i += 2) {
+            Trusted.settle(((Object[]) spine[(int) settles[i]])[(int) settles[i + 1]]);
+        }
         arrived();
         nanos += System.nanoTime() - start;
         return o;

@@ -20,6 +20,7 @@ final class Internals {
     private static final MethodHandle ALLOCATE;
     private static final MethodHandle PUT_REFERENCE;
     private static final MethodHandle GET_REFERENCE;
+    private static final MethodHandle GET_INT;
     private static final MethodHandle GET_LONG;
     private static final MethodHandle FIELD_OFFSET;
     private static final MethodHandle STATIC_BASE;
@@ -44,6 +45,7 @@ final class Internals {
             PUT_REFERENCE =
                     find(lookup, type, unsafe, "putReference", void.class, Object.class, long.class, Object.class);
             GET_REFERENCE = find(lookup, type, unsafe, "getReference", Object.class, Object.class, long.class);
+            GET_INT = find(lookup, type, unsafe, "getInt", int.class, Object.class, long.class);
             GET_LONG = find(lookup, type, unsafe, "getLong", long.class, Object.class, long.class);
             FIELD_OFFSET = find(lookup, type, unsafe, "objectFieldOffset", long.class, Field.class);
             STATIC_BASE = find(lookup, type, unsafe, "staticFieldBase", Object.class, Field.class);
@@ -206,6 +208,14 @@ final class Internals {
     static Object getReference(Object holder, long offset) {
         try {
             return (Object) GET_REFERENCE.invokeExact(holder, offset);
+        } catch (Throwable t) {
+            throw never(t);
+        }
+    }
+
+    static int getInt(Object holder, long offset) {
+        try {
+            return (int) GET_INT.invokeExact(holder, offset);
         } catch (Throwable t) {
             throw never(t);
         }

@@ -255,11 +255,9 @@ final class NamedObjects {
                     break;
                 }
                 case "static": {
+                    allowed.accept(className);
                     Class<?> found = Class.forName(className, false, loader);
                     boolean platform = Policy.isPlatform(found);
-                    if (!platform) {
-                        allowed.accept(className);
-                    }
                     Class<?> c = Class.forName(className, true, found.getClassLoader());
                     for (Field f : Internals.fieldsOf(c)) {
                         if (f.getName().equals(member) && isConstant(f) && (platform || f.getType() == c)) {
@@ -272,6 +270,7 @@ final class NamedObjects {
                     break;
                 }
                 case "box":
+                    allowed.accept(className);
                     return box(className, member);
                 default:
                     throw new SkywayException(SkywayException.Kind.BAD_IMAGE, "not the name of an object: " + name);

@@ -34,7 +34,9 @@ final class Native {
             int arrayBase,
             int[] offsets,
             int[] declared,
-            int[] cleared);
+            int[] cleared,
+            int[] limits,
+            int traits);
 
     static native void setTypeId(int plan, int typeId);
 
@@ -128,9 +130,9 @@ final class Native {
 
     static native long[] readerArrivals(long reader);
 
-    static native long readerWantExports(long reader);
-
     static native boolean readerEnvelope(long reader);
+
+    static native long[] readerSettles(long reader);
 
     static native boolean readerRoot(long reader, long[] out);
 

@@ -1,7 +1,11 @@
 package io.skyway.core;
 
+import java.lang.annotation.Annotation;
+import java.lang.reflect.Field;
+import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.List;
+import java.util.regex.Pattern;
 
 /** Which objects are copied, which are named, and which stay where they are. By general rules, not class by class. */
 final class Policy {
@@ -47,7 +51,24 @@ final class Policy {
             new Bound("java.security.SecureRandom", "its seed must not exist twice"),
             new Bound("java.util.concurrent.ExecutorService", "its threads live in its process"),
             new Bound("java.lang.foreign.Arena", "it holds native memory"),
-            new Bound("java.lang.foreign.MemorySegment", "its bytes may lie outside of the heap"));
+            new Bound("java.lang.foreign.MemorySegment", "its bytes may lie outside of the heap"),
+            new Bound("jdk.internal.access.foreign.MemorySegmentProxy", "its bytes may lie outside of the heap"),
+            new Bound("jdk.internal.vm.Continuation", "its frames live in its process"),
+            new Bound("jdk.internal.vm.vector.VectorSupport$VectorPayload", "the VM looks after it"),
+            new Bound("jdk.internal.reflect.ConstantPool", "it is linked to code of its process"),
+            // Offsets of fields in an array, and arrays whose lengths native code and intrinsics trust.
+            new Bound("java.io.ObjectStreamClass$FieldReflector", "its offsets of fields are not checked"),
+            new Bound("java.awt.image.Raster", "native code works on its fields without checking them"),
+            new Bound("javax.crypto.CipherSpi", "the VM works on its fields without checking them"),
+            new Bound("javax.crypto.MacSpi", "the VM works on its fields without checking them"),
+            new Bound("sun.security.util.math.IntegerModuloP", "the VM works on its fields without checking them"));
+
+    /**
+     * What the JDK calls a {@code long} that holds an address, or is added to one without a check: Inflater's address,
+     * the file handle, Font's pData, the offset of an atomic field updater.
+     */
+    private static final Pattern NATIVE_LONG = Pattern.compile(
+            ".*(addr|address|ptr|pointer|handle|handler|offset|pdata|adata|peer)|p?native.*", Pattern.CASE_INSENSITIVE);
 
     private Policy() {}
 
@@ -74,7 +95,56 @@ final class Policy {
         if (c.getName().startsWith("java.nio.Direct")) {
             return "its bytes lie outside of the heap";
         }
-        return special ? "the VM of its process looks after it" : null;
+        if (special) {
+            return "the VM of its process looks after it";
+        }
+        // Elsewhere such names say nothing: an application's long called "offset" is a number.
+        return isPlatform(c) ? trustedByNativeCode(c) : null;
+    }
+
+    /**
+     * Objects whose fields native code, or code that the VM puts in a method's place, uses without a look: with altered
+     * values it would read and write wild memory. So they are neither sent nor landed.
+     */
+    private static String trustedByNativeCode(Class<?> c) {
+        try {
+            for (Class<?> k = c; k != null && k != Object.class; k = k.getSuperclass()) {
+                // A heap buffer's address is looked at on arrival: Trusted.
+                if (k == java.nio.Buffer.class) {
+                    return null;
+                }
+                for (Field f : Internals.fieldsOf(k)) {
+                    if (f.getType() == long.class
+                            && !Modifier.isStatic(f.getModifiers())
+                            && NATIVE_LONG.matcher(f.getName()).matches()) {
+                        return "its field " + f.getName() + " is an address, or an offset that nothing checks";
+                    }
+                }
+                if (hasIntrinsic(k)) {
+                    return "the VM works on its fields without checking them";
+                }
+            }
+        } catch (LinkageError e) {
+            return "its fields cannot be looked at (" + e + ")";
+        }
+        return null;
+    }
+
+    /** Digests and ciphers. What java.lang and java.util have is either without fields to trust, or in Trusted. */
+    private static boolean hasIntrinsic(Class<?> k) {
+        if (k.getName().startsWith("java.lang.") || k.getName().startsWith("java.util.")) {
+            return false;
+        }
+        for (Method m : k.getDeclaredMethods()) {
+            if (!Modifier.isStatic(m.getModifiers())) {
+                for (Annotation a : m.getDeclaredAnnotations()) {
+                    if (a.annotationType().getName().equals("jdk.internal.vm.annotation.IntrinsicCandidate")) {
+                        return true;
+                    }
+                }
+            }
+        }
+        return false;
     }
 
     private static String bound(Class<?> k) {

@@ -42,9 +42,10 @@ final class TypeScope {
      */
     synchronized void bind(int[] ids, ReaderOptions options) {
         List<TypeDescriptor> descriptors = types.ids().lookup(ids);
+        // All of them before the first is loaded: loading runs initialisers.
+        descriptors.forEach(d -> allow(d.className(), options));
         for (int i = 0; i < ids.length; i++) {
             TypeDescriptor theirs = descriptors.get(i);
-            allow(theirs.className(), options);
             TypeTable.Type t = types.type(load(theirs.className()));
             if (!t.copied()) {
                 throw new SkywayException(

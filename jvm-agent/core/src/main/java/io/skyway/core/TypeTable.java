@@ -27,6 +27,11 @@ final class TypeTable {
     private static final int STAND_IN = 5;
     private static final int CUT = 6;
 
+    // Traits of a plan, and a bit of a declared class's index, as in natives.cpp.
+    private static final int BOOLEANS = 1;
+    private static final int SETTLED = 2;
+    private static final int REQUIRED = 1 << 30;
+
     /** One class. The strong reference to it keeps its loader from being unloaded under landed objects. */
     static final class Type {
         final Class<?> javaClass;
@@ -279,8 +284,9 @@ final class TypeTable {
                 : null;
         references.removeIf(f -> f.equals(backtrace) || rules.isCut(f));
         offsets = references.stream().mapToInt(f -> (int) Internals.offsetOf(f)).toArray();
-        int[] declaredIndices =
-                references.stream().mapToInt(f -> declaredIndex(f.getType())).toArray();
+        int[] declaredIndices = references.stream()
+                .mapToInt(f -> declaredIndex(f.getType()) | (Trusted.neverNull(f) ? REQUIRED : 0))
+                .toArray();
         // Between a String's declared fields the VM keeps flags of its own (interned, deduplicated).
         int[] cleared = c == String.class ? gaps(fields, bytes) : cleared(fields, backtrace);
         String superName = c.getSuperclass() == null ? "" : c.getSuperclass().getName();
@@ -298,7 +304,17 @@ final class TypeTable {
                 null,
                 false,
                 List.copyOf(references));
-        t.plan = add(key, INSTANCE, 0, bytes, 0, offsets, declaredIndices, cleared);
+        t.plan = add(
+                key,
+                INSTANCE,
+                0,
+                bytes,
+                0,
+                offsets,
+                declaredIndices,
+                cleared,
+                Trusted.limits(fields),
+                Trusted.needsSettling(c) ? SETTLED : 0);
         if (backtrace != null) {
             Native.setTrace(t.plan, (int) Internals.offsetOf(backtrace), (int)
                     Internals.offsetOf(throwableField(fields, "stackTrace")));
@@ -330,7 +346,7 @@ final class TypeTable {
 
     private Type notCopied(Class<?> c, long key, int kind, String refusal) {
         Type t = new Type(c, null, refusal, kind == NAMED, List.of());
-        t.plan = add(key, kind, 0, 0, 0, new int[0], new int[0], new int[0]);
+        t.plan = add(key, kind, 0, 0, 0, new int[0], new int[0], new int[0], new int[0], 0);
         return t;
     }
 
@@ -356,13 +372,24 @@ final class TypeTable {
                 base,
                 primitive ? new int[0] : new int[] {base},
                 primitive ? new int[0] : new int[] {declaredIndex(element)},
-                new int[0]);
+                new int[0],
+                new int[0],
+                element == boolean.class ? BOOLEANS : 0);
         return t;
     }
 
     private static int add(
-            long key, int kind, int shift, int bytes, int base, int[] offsets, int[] declared, int[] cleared) {
-        int plan = Native.addPlan(key, kind, shift, bytes, base, offsets, declared, cleared);
+            long key,
+            int kind,
+            int shift,
+            int bytes,
+            int base,
+            int[] offsets,
+            int[] declared,
+            int[] cleared,
+            int[] limits,
+            int traits) {
+        int plan = Native.addPlan(key, kind, shift, bytes, base, offsets, declared, cleared, limits, traits);
         if (plan < 0) {
             throw new SkywayException(
                     SkywayException.Kind.INTERNAL, "more than 262,143 classes were sent or received by this process");

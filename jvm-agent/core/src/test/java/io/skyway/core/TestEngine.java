@@ -25,25 +25,30 @@ public final class TestEngine {
         if (engine == null) {
             String library = System.getProperty("skyway.library", "");
             Assumptions.assumeFalse(library.isEmpty(), "no native library: pass -Dskyway.library=PATH");
-            Path jar = Files.createTempFile("skyway-test-agent", ".jar");
-            try {
-                Manifest m = new Manifest();
-                m.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
-                m.getMainAttributes().putValue("Agent-Class", TestEngine.class.getName());
-                m.getMainAttributes().putValue("Can-Redefine-Classes", "true");
-                try (OutputStream out = Files.newOutputStream(jar);
-                        JarOutputStream j = new JarOutputStream(out, m)) {
-                    j.finish();
-                }
-                VirtualMachine self = VirtualMachine.attach(
-                        String.valueOf(ProcessHandle.current().pid()));
-                self.loadAgent(jar.toString());
-                self.detach();
-            } finally {
-                Files.delete(jar);
-            }
-            engine = Engine.start(instrumentation, Path.of(library));
+            engine = start(Path.of(library));
         }
         return engine;
+    }
+
+    /** Attaches this JVM to itself to get at Instrumentation, and starts the engine; once in a process. */
+    static Engine start(Path library) throws Exception {
+        Path jar = Files.createTempFile("skyway-test-agent", ".jar");
+        try {
+            Manifest m = new Manifest();
+            m.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
+            m.getMainAttributes().putValue("Agent-Class", TestEngine.class.getName());
+            m.getMainAttributes().putValue("Can-Redefine-Classes", "true");
+            try (OutputStream out = Files.newOutputStream(jar);
+                    JarOutputStream j = new JarOutputStream(out, m)) {
+                j.finish();
+            }
+            VirtualMachine self =
+                    VirtualMachine.attach(String.valueOf(ProcessHandle.current().pid()));
+            self.loadAgent(jar.toString());
+            self.detach();
+        } finally {
+            Files.delete(jar);
+        }
+        return Engine.start(instrumentation, library);
     }
 }
