@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from tests.shapes import SHAPES, document, table
+
 ROOT = Path(__file__).resolve().parents[2]
 #: Said by the JVM, not by us.
 FOREIGN = ("WARNING: A Java agent has been loaded dynamically",)
@@ -46,3 +48,9 @@ def test_links_of_documents_lead_somewhere() -> None:
         if not (document.parent / target).exists()
     ]
     assert not dead
+
+
+def test_table_of_fidelity_is_that_of_the_shapes() -> None:
+    text = (ROOT / "docs" / "fidelity.md").read_text("utf-8")
+    assert len(SHAPES) > 40
+    assert document(text, table()) == text, "run scripts/gen-fidelity"

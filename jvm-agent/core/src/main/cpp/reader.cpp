@@ -634,7 +634,7 @@ Reader::Result Reader::lateSlots(const uint8_t* block) {
         }
         if (isStandIn(t)) {
             _standIns.insert(_standIns.end(), {(int64_t)number, (int64_t)ordinal, s->large ? -1 : (int64_t)offset,
-                                               (int64_t)declared, (int64_t)(t & ~kStandIn)});
+                                               (int64_t)(declared & ~kRequired), (int64_t)(t & ~kStandIn)});
             continue;
         }
         if (to == 0) {

@@ -359,13 +359,14 @@ public final class ImageReader implements AutoCloseable {
         if (o == null) {
             throw new SkywayException(SkywayException.Kind.BAD_IMAGE, "the graph's root is no object");
         }
-        o = resolveStandIns(o);
-        if (o == null) {
-            throw new SkywayException(SkywayException.Kind.BAD_IMAGE, "the graph's root is no object");
-        }
+        // Before any code of the application sees them.
         long[] settles = Native.readerSettles(reader);
         for (int i = 0; i < settles.length; i += 2) {
             Trusted.settle(((Object[]) spine[(int) settles[i]])[(int) settles[i + 1]]);
+        }
+        o = resolveStandIns(o);
+        if (o == null) {
+            throw new SkywayException(SkywayException.Kind.BAD_IMAGE, "the graph's root is no object");
         }
         arrived();
         nanos += System.nanoTime() - start;
