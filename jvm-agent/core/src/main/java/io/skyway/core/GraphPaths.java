@@ -34,7 +34,7 @@ final class GraphPaths {
                 Object o = level.get(i);
                 Step step = steps.get(i);
                 TypeTable.Type t = types.type(o.getClass());
-                if (types.named.contains(o)) {
+                if (types.hasName(o)) {
                     continue;
                 }
                 if (t.refusal != null || o instanceof Class<?> c && c.isHidden()) {

@@ -147,6 +147,14 @@ final class Policy {
         return false;
     }
 
+    /**
+     * Bound to its process, but a path or a file names it all the time: the default file system is the receiver's. A class
+     * loader or a thread in a constant of the platform is not named: whoever sends one has sent the whole program.
+     */
+    static boolean isNamedThoughBound(Class<?> c) {
+        return java.nio.file.FileSystem.class.isAssignableFrom(c);
+    }
+
     private static String bound(Class<?> k) {
         for (Bound b : BOUND) {
             if (b.className.equals(k.getName())) {

@@ -98,8 +98,8 @@ final class TypeTable {
             if (t.standIn || t.copied() && t.id == 0) {
                 named.singletons(o.getClass());
             }
-            if (named.contains(o) && !t.copied()) {
-                continue; // it has had its name since the walk began, or by now
+            if (!t.copied() && hasName(o)) {
+                continue; // since the walk began, or by now
             }
             if (t.refusal != null || o instanceof Class<?> c && c.isHidden()) {
                 refused.add(o);
@@ -194,9 +194,15 @@ final class TypeTable {
         return ids;
     }
 
+    /** Whether the object travels as a name, although its class is not copied. */
+    synchronized boolean hasName(Object o) {
+        Type t = type(o.getClass());
+        return named.contains(o) && (t.refusal == null || Policy.isNamedThoughBound(t.javaClass));
+    }
+
     private void mayBeNamed(Class<?> c) {
         Type t = types.get(c);
-        if (t == null) {
+        if (t == null || t.refusal != null && !Policy.isNamedThoughBound(c)) {
             return;
         }
         int width = 0;

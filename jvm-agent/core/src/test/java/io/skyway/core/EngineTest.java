@@ -320,16 +320,99 @@ class EngineTest {
         List<Object> many = new ArrayList<>(List.of(
                 Thread.currentThread(),
                 getClass().getClassLoader(),
-                new ThreadLocal<>(),
                 (Runnable) () -> {},
-                new Exception("x"),
-                new java.lang.ref.WeakReference<>("x"),
+                new java.lang.ref.PhantomReference<>("x", new java.lang.ref.ReferenceQueue<>()),
                 new java.util.zip.Inflater(),
                 java.lang.reflect.Proxy.newProxyInstance(
                         getClass().getClassLoader(), new Class<?>[] {Runnable.class}, (p, m, args) -> null)));
         GraphRefusedException all = assertThrows(GraphRefusedException.class, () -> engine.copy(many));
         assertEquals(many.size(), all.refusals().size(), all.getMessage());
         assertEquals("ok", copy("ok"));
+    }
+
+    interface Add extends java.util.function.Function<Integer, Integer>, java.io.Serializable {}
+
+    static final class Handler implements java.lang.reflect.InvocationHandler {
+        Object proxy;
+
+        @Override
+        public Object invoke(Object p, java.lang.reflect.Method m, Object[] args) {
+            return p == proxy;
+        }
+    }
+
+    static final class Stray {
+        Object kept = "kept";
+        Thread thread = Thread.currentThread();
+        int number = 7;
+    }
+
+    @Test
+    void standInsShareWithTheGraphAndAreInCycles() {
+        int captured = 5;
+        Add add = x -> x + captured;
+        Handler handler = new Handler();
+        handler.proxy = java.lang.reflect.Proxy.newProxyInstance(
+                getClass().getClassLoader(), new Class<?>[] {java.util.concurrent.Callable.class}, handler);
+        // Elements of a large array, fields of objects in many segments, and the root itself.
+        Object[] large = new Object[100_000];
+        LinkedList<Object> list = new LinkedList<>();
+        for (int i = 0; i < large.length; i++) {
+            large[i] = i % 3 == 0 ? add : new int[] {i};
+            list.add(i % 5 == 0 ? new Object[] {add, "s" + i} : "t" + i);
+        }
+        Object[] copy = (Object[]) engine.copy(new Object[] {add, large, list, handler, handler.proxy});
+        Add other = (Add) copy[0];
+        assertNotSame(add, other);
+        assertEquals(6, other.apply(1));
+        Object[] otherLarge = (Object[]) copy[1];
+        assertSame(other, otherLarge[99_999]);
+        assertEquals(99_998, ((int[]) otherLarge[99_998])[0]);
+        assertSame(other, ((Object[]) ((List<?>) copy[2]).get(99_995))[0]);
+        assertSame(copy[4], ((Handler) copy[3]).proxy);
+        assertEquals(6, ((Add) engine.copy(add)).apply(1));
+        // Every one of many, each with its own.
+        List<Object> many = new ArrayList<>();
+        for (int i = 0; i < 5000; i++) {
+            int n = i;
+            many.add((Add) x -> x + n);
+        }
+        List<?> manyCopies = (List<?>) engine.copy(many);
+        for (int i = 0; i < many.size(); i++) {
+            assertEquals(i + 1, ((Add) manyCopies.get(i)).apply(1));
+        }
+    }
+
+    @Test
+    void stackTracesComeAlong() {
+        Exception e = new IllegalStateException("outer", new Error("inner"));
+        Exception copy = (Exception) engine.copy(e);
+        assertArrayEquals(e.getStackTrace(), copy.getStackTrace());
+        assertTrue(copy.getStackTrace().length > 0);
+        assertEquals("inner", copy.getCause().getMessage());
+        copy.addSuppressed(new Error());
+        copy.fillInStackTrace();
+        System.gc();
+        assertEquals("ok", copy("ok"));
+    }
+
+    @Test
+    void cutsAndHooksAreTheApplicationsWord() {
+        Stray stray = new Stray();
+        assertThrows(GraphRefusedException.class, () -> engine.copy(stray));
+        engine.rules().cut(Stray.class, "thread");
+        engine.rules().cut(Stray.class, "number");
+        List<Object> seen = new ArrayList<>();
+        engine.rules().onArrival(Stray.class, seen::add);
+        Stray copy = (Stray) engine.copy(stray);
+        assertEquals("kept", copy.kept);
+        assertNull(copy.thread);
+        assertEquals(0, copy.number);
+        assertEquals(7, stray.number);
+        assertEquals(List.of(copy), seen);
+        assertThrows(SkywayException.class, () -> engine.rules().cut(Stray.class, "nothing"));
+        engine.rules().cut(StringBuffer.class);
+        assertArrayEquals(new Object[] {null, "x"}, (Object[]) engine.copy(new Object[] {new StringBuffer("b"), "x"}));
     }
 
     @Test
