@@ -1,5 +1,6 @@
 // Where Java meets the engine: io.skyway.core.Native.
 #include <jni.h>
+#include <jvmti.h>
 
 #include <mutex>
 
@@ -177,6 +178,51 @@ NATIVE(jintArray, oopMap)(JNIEnv* env, jclass, jlong klass) {
 
 NATIVE(jint, collections)(JNIEnv*, jclass) {
     return (jint)vm.collections();
+}
+
+// The whole walk at a safepoint, so that the image is of one moment: JVMTI walks the heap there, and its first object
+// calls us. -1: the VM does not let us.
+namespace {
+
+struct AtSafepoint {
+    Writer* writer;
+    int result = -1;
+};
+
+jint JNICALL firstObject(jlong, jlong, jlong*, jint, void* user) {
+    AtSafepoint* at = (AtSafepoint*)user;
+    at->result = at->writer->step(0, true);
+    return JVMTI_VISIT_ABORT;
+}
+
+jvmtiEnv* heapWalker(JNIEnv* env) {
+    static std::mutex lock;
+    static jvmtiEnv* walker = nullptr;
+    std::lock_guard<std::mutex> hold(lock);
+    JavaVM* java;
+    if (walker == nullptr && env->GetJavaVM(&java) == JNI_OK) {
+        jvmtiEnv* fresh = nullptr;
+        jvmtiCapabilities want = {};
+        want.can_tag_objects = 1;  // what walking the heap is called
+        if (java->GetEnv((void**)&fresh, JVMTI_VERSION_11) == JNI_OK
+            && fresh->AddCapabilities(&want) == JVMTI_ERROR_NONE) {
+            walker = fresh;
+        }
+    }
+    return walker;
+}
+
+}  // namespace
+
+NATIVE(jint, stepAtSafepoint)(JNIEnv* env, jclass, jlong writer) {
+    AtSafepoint at = {&((JWriter*)writer)->writer};
+    jvmtiHeapCallbacks calls = {};
+    calls.heap_iteration_callback = firstObject;
+    jvmtiEnv* walker = heapWalker(env);
+    if (walker != nullptr) {
+        walker->IterateThroughHeap(0, nullptr, &calls, &at);
+    }
+    return at.result;
 }
 
 // ---- plans

@@ -120,7 +120,8 @@ public final class Engine {
         if (SlotPool.slotBytesFor(most) > pool.slotBytes()) {
             throw new SkywayException(SkywayException.Kind.USAGE, "the pool's slots are too small for the segments");
         }
-        return new ImageWriter(this, pool, new WriterOptions(most, options.maxPauseNanos(), options.imageId()));
+        return new ImageWriter(
+                this, pool, new WriterOptions(most, options.maxPauseNanos(), options.consistent(), options.imageId()));
     }
 
     public ImageReader newReader(ReaderOptions options) {

@@ -32,6 +32,7 @@ public final class ImageWriter implements AutoCloseable {
     private final Engine engine;
     private final SlotPool pool;
     private final long maxPauseNanos;
+    private final boolean consistent;
     private final long[] pin = new long[1];
     private final long[] taken = new long[3];
     private long imageId;
@@ -44,6 +45,7 @@ public final class ImageWriter implements AutoCloseable {
         this.pool = pool;
         this.imageId = options.imageId();
         this.maxPauseNanos = options.maxPauseNanos() == 0 ? WriterOptions.DEFAULT_PAUSE_NANOS : options.maxPauseNanos();
+        this.consistent = options.consistent();
         this.writer = Native.writerNew(pool.retain(), options.maxSegmentBytes(), engine.layoutBits(), pin);
     }
 
@@ -82,7 +84,9 @@ public final class ImageWriter implements AutoCloseable {
         try {
             for (; ; ) {
                 boolean last = restarts >= MOST_RESTARTS;
-                int r = engine.windows.run(Native.STEP, writer, last ? 0 : maxPauseNanos, last ? 1 : 0, pin, timing);
+                int r = consistent
+                        ? atSafepoint(timing)
+                        : engine.windows.run(Native.STEP, writer, last ? 0 : maxPauseNanos, last ? 1 : 0, pin, timing);
                 switch (r) {
                     case DONE:
                         return report(restarts, timing, System.nanoTime() - start - waited);
@@ -139,6 +143,19 @@ public final class ImageWriter implements AutoCloseable {
             NATIVE_BYTES.addAndGet(now - reported);
             reported = now;
         }
+    }
+
+    private int atSafepoint(Windows.Timing timing) {
+        long from = System.nanoTime();
+        int r = Native.stepAtSafepoint(writer);
+        timing.add(System.nanoTime() - from);
+        if (r < 0) {
+            throw new SkywayException(
+                    SkywayException.Kind.ENGINE_REFUSED,
+                    "this VM does not let the engine copy at a safepoint (JVMTI's can_tag_objects); transfer without"
+                            + " consistent");
+        }
+        return r;
     }
 
     private void restart() {

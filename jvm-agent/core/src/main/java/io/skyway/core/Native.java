@@ -76,6 +76,8 @@ final class Native {
 
     static native long slotBytesFor(long maxSegmentBytes);
 
+    static native int stepAtSafepoint(long writer);
+
     static native long writerNew(long pool, int maxSegmentBytes, long layout, Object filler);
 
     static native void writerFree(long writer);

@@ -415,6 +415,57 @@ class EngineTest {
         assertArrayEquals(new Object[] {null, "x"}, (Object[]) engine.copy(new Object[] {new StringBuffer("b"), "x"}));
     }
 
+    static final class Cell {
+        volatile long value;
+    }
+
+    @Test
+    void consistentCopiesAreOfOneMoment() throws InterruptedException {
+        int most = engine.layout().maxSegmentBytes();
+        // A thread counts all cells up in their order; at any moment they hold n, n, ..., n - 1, n - 1.
+        Object[] graph = new Object[60_000];
+        for (int i = 0; i < graph.length; i++) {
+            graph[i] = i % 2 == 0 ? new Cell() : new byte[100];
+        }
+        Thread counter = new Thread(() -> {
+            for (long n = 1; !Thread.currentThread().isInterrupted(); n++) {
+                for (int i = 0; i < graph.length; i += 2) {
+                    ((Cell) graph[i]).value = n;
+                }
+            }
+        });
+        counter.setDaemon(true);
+        counter.start();
+        try (SlotPool pool = SlotPool.anonymous(engine, SlotPool.slotBytesFor(most), 256);
+                ImageWriter w = engine.newWriter(pool, new WriterOptions(most, 0, true, 20))) {
+            boolean moved = false;
+            for (int round = 0; round < 20; round++) {
+                w.imageId(20 + round);
+                SendReport sent = w.write(graph);
+                assertTrue(sent.windows() >= 1);
+                try (ImageReader reader = engine.newReader(new ReaderOptions(null, null, 20 + round))) {
+                    for (Block b = w.take(0); b != null; b = w.take(0)) {
+                        reader.accept(b.address(), b.length());
+                        pool.release(b.slot());
+                    }
+                    Object[] copy = (Object[]) reader.finish();
+                    long first = ((Cell) copy[0]).value;
+                    long before = first;
+                    for (int i = 0; i < copy.length; i += 2) {
+                        long v = ((Cell) copy[i]).value;
+                        assertTrue(v == before || v == first - 1, "cell " + i + " of another moment");
+                        before = v;
+                    }
+                    moved |= first > 1;
+                }
+            }
+            assertTrue(moved, "nothing changed meanwhile");
+        } finally {
+            counter.interrupt();
+            counter.join();
+        }
+    }
+
     @Test
     void nullRootIsAUsageError() {
         SkywayException e = assertThrows(SkywayException.class, () -> engine.copy(null));
