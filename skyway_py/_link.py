@@ -69,10 +69,18 @@ class Link:
         verify: bool = False,
         serializer: str = SKYWAY,
         timeout: float | None = 600.0,
+        max_pause_micros: int = 0,
         on_progress: ProgressHook | None = None,
     ) -> TransferResult:
         """Moves one graph; as `Orchestrator.transfer`."""
-        running = self.start_transfer(root, destination, verify=verify, serializer=serializer, timeout=timeout)
+        running = self.start_transfer(
+            root,
+            destination,
+            verify=verify,
+            serializer=serializer,
+            timeout=timeout,
+            max_pause_micros=max_pause_micros,
+        )
         return running.finish(on_progress)
 
     def start_transfer(
@@ -92,6 +100,8 @@ class Link:
         """
         if not self.is_open:
             raise InvalidRequest(f"the link {self} is closed: connect again")
+        if max_pause_micros < 0:
+            raise InvalidRequest(f"{max_pause_micros} µs is no longest pause: give a positive number, or 0")
         return RunningTransfer(
             self.sender,
             self.receiver,

@@ -230,6 +230,7 @@ class Orchestrator:
         serializer: str = SKYWAY,
         transport: str | None = None,
         timeout: float | None = 600.0,
+        max_pause_micros: int = 0,
         on_progress: ProgressHook | None = None,
     ) -> TransferResult:
         """Moves a graph from one heap into another and waits until it is visible there.
@@ -242,6 +243,7 @@ class Orchestrator:
         :param serializer: "skyway", or a baseline such as "java" or "kryo".
         :param transport: as in connect().
         :param timeout: seconds; None: no limit.
+        :param max_pause_micros: longest sending window in microseconds; 0: the engine's default.
         :param on_progress: called with a Progress now and then; an exception of it cancels the transfer.
         :raises TransferError: the graph did not arrive; one of its subclasses says why.
         :raises LinkError: the two JVMs cannot be linked.
@@ -255,6 +257,7 @@ class Orchestrator:
             serializer=serializer,
             transport=transport,
             timeout=timeout,
+            max_pause_micros=max_pause_micros,
         )
         return running.finish(on_progress)
 
@@ -270,10 +273,7 @@ class Orchestrator:
         timeout: float | None = 600.0,
         max_pause_micros: int = 0,
     ) -> RunningTransfer:
-        """Begins a transfer, and leaves the waiting to the caller; parameters and errors as in transfer().
-
-        :param max_pause_micros: longest sending window in microseconds; 0: the engine's default.
-        """
+        """Begins a transfer, and leaves the waiting to the caller; parameters and errors as in transfer()."""
         sender, root = split_source(source)
         receiver, in_target = split_target(target)
         if destination is not None and in_target is not None and destination != in_target:
@@ -297,6 +297,7 @@ class Orchestrator:
         warmup: int = 3,
         transport: str | None = None,
         timeout: float | None = 120.0,
+        max_pause_micros: int = 0,
         max_seconds: float | None = None,
         on_step: ComparisonHook | None = None,
     ) -> Comparison:
@@ -307,6 +308,7 @@ class Orchestrator:
         :param runs: measured transfers with each one.
         :param warmup: transfers with each one before those.
         :param timeout: seconds for each single transfer.
+        :param max_pause_micros: as in transfer(); serializers have no windows.
         :param max_seconds: no round of transfers begins after this time, so there may be fewer runs, but at least one.
         :param on_step: called before each one with (done, total, serializer); an exception of it ends the comparison.
         :raises SkywayError: something failed that concerns all of them; what a single serializer cannot move is in
@@ -320,6 +322,7 @@ class Orchestrator:
             runs=runs,
             warmup=warmup,
             timeout=timeout,
+            max_pause_micros=max_pause_micros,
             max_seconds=max_seconds,
             on_step=on_step,
         )

@@ -192,6 +192,7 @@ class RemoteOrchestrator:
         warmup: int,
         transport: str | None = None,
         timeout: float | None = None,
+        max_pause_micros: int = 0,
         on_step: ComparisonHook | None = None,
     ) -> Comparison:
         """Compares; parameters as in Orchestrator.compare()."""
@@ -203,6 +204,7 @@ class RemoteOrchestrator:
             warmup=warmup,
             transport=transport_number(transport),
             timeout_millis=round((timeout or 0) * 1e3),
+            max_pause_micros=max_pause_micros,
         )
         call = self._stub.RunComparison(request, metadata=self._metadata)
         try:
