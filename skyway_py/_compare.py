@@ -66,6 +66,7 @@ def run_comparison(
                         timeout=timeout,
                         discard=True,
                         max_pause_micros=max_pause_micros,
+                        again=connect,
                     )
                     .result()
                 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import secrets
+from collections.abc import Callable
 from types import TracebackType
 
 from skyway_py._errors import EngineRefused, InvalidRequest, SkywayError
@@ -93,10 +94,12 @@ class Link:
         timeout: float | None = 600.0,
         discard: bool = False,
         max_pause_micros: int = 0,
+        again: Callable[[], Link] | None = None,
     ) -> RunningTransfer:
         """Begins to move one graph, and leaves the waiting to the caller; as `Orchestrator.start_transfer`.
 
         :param discard: the receiver drops the graph as soon as it is complete.
+        :param again: gives the link to take when this one turns out to be closed before anything was sent.
         """
         if not self.is_open:
             raise InvalidRequest(f"the link {self} is closed: connect again")
@@ -117,6 +120,7 @@ class Link:
             ),
             verify=verify,
             on_broken=self.close,
+            again=None if again is None else lambda: again().id,
         )
 
     def close(self) -> None:
@@ -128,6 +132,9 @@ class Link:
 
     def _close_at(self, jvm: Jvm) -> None:
         # When it fails the JVM is gone, or will notice the other side's end.
+        if jvm.identity.stopped():
+            # Would only be waited for; it sees the closed connection when it goes on.
+            return
         with contextlib.suppress(SkywayError):
             jvm.call(jvm.stub.CloseLink, pb.CloseLinkRequest(link_id=self.id), "closing a link", timeout=5.0)
 

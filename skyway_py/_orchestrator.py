@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 
 from skyway_py import _paths as paths
+from skyway_py import _rpc as rpc
 from skyway_py._compare import run_comparison
 from skyway_py._comparison import Comparison, ComparisonHook, expand_serializers
 from skyway_py._embed import EmbeddedJvm
@@ -44,15 +45,20 @@ class Orchestrator:
     Methods may be called from several threads. The JVMs also end when this process is killed.
     """
 
-    def __init__(self, *, tls: Tls | str | Path | None = None, link_host: str = LOOPBACK) -> None:
+    def __init__(
+        self, *, tls: Tls | str | Path | None = None, link_host: str = LOOPBACK, silence: float = rpc.SILENCE
+    ) -> None:
         """:param tls: certificates, or the directory with them: every link is then encrypted, on the loopback address
             too, and both ends show a certificate. None: links are not encrypted.
         :param link_host: the IP address at which JVMs listen for links; without `tls` only a loopback address.
+        :param silence: seconds without a sign of life, in the middle of something, after which a JVM counts as stopped.
         :raises InvalidRequest: that address is no loopback address and there is no TLS, or the directory is not one.
         :raises InstallationError: others have access to the certificates' files.
         """
         self.tls = tls if tls is None or isinstance(tls, Tls) else Tls.load(tls)
         self.link_host = checked_link_host(link_host, self.tls is not None)
+        if silence < 0.1:
+            raise InvalidRequest(f"{silence:g} s of silence say nothing: allow at least 0.1 s")
         links = {"link.host": self.link_host}
         if self.tls is not None:
             links["tls.directory"] = str(self.tls.directory)
@@ -64,7 +70,7 @@ class Orchestrator:
         except BaseException:
             shutil.rmtree(self.run_directory, ignore_errors=True)
             raise
-        self._joining = Joining(self._server, self._token, self.run_directory, links)
+        self._joining = Joining(self._server, self._token, self.run_directory, links, silence)
         _open.add(self)
 
     # JVMs
@@ -285,6 +291,7 @@ class Orchestrator:
             serializer=serializer,
             timeout=timeout,
             max_pause_micros=max_pause_micros,
+            again=lambda: self.connect(sender, receiver, transport),
         )
 
     def compare(

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from skyway_py import Jdk, cli
+from skyway_py import DaemonError, Jdk, cli
 from skyway_py import _daemon as daemon
 from skyway_py._daemon import _start
 from skyway_py._daemon._state import read_state, state_file
@@ -110,6 +110,21 @@ def test_up_after_a_crash(run: Run) -> None:
     assert "started" in run("up").stderr
     assert not Path(state.run_directory).exists()
     assert json.loads(run("ps", "--format", "json").stdout) == []
+
+
+def test_a_stopped_orchestrator_is_named(run: Run) -> None:
+    run("up")
+    state = read_state()
+    assert state
+    impatient = daemon.RemoteOrchestrator(state, silence=1.0)
+    assert impatient.status().pid == state.pid
+    assert state.process.signal(signal.SIGSTOP)
+    try:
+        with pytest.raises(DaemonError, match="the process is stopped: continue it with `kill -CONT"):
+            impatient.status()
+    finally:
+        state.process.signal(signal.SIGCONT)
+    run("ps")
 
 
 def test_a_foreign_process_with_the_same_pid_is_left_alone(run: Run) -> None:
