@@ -130,11 +130,14 @@ def _faults(count: int, features: list[int], seed: int) -> bool:
             worlds.append(stack.enter_context(faults.world(Compiled(classes).app, feature, own)))
         names = list(faults.FAULTS)
         done: Counter[str] = Counter()
+        in_time: Counter[str] = Counter()
         for number in range(count):
             world = worlds[number % len(worlds)]
             name = names[number // len(worlds) % len(names)]
             try:
-                print(f"JDK {world.jdk}: {faults.strike(world, name, seed + number)}", file=sys.stderr)
+                said, failed = faults.strike(world, name, seed + number)
+                print(f"JDK {world.jdk}: {said}", file=sys.stderr)
+                in_time[name] += failed
             except (AssertionError, SkywayError) as error:
                 failures += 1
                 print(f"JDK {world.jdk}: FAILED: {name}, seed {seed + number}: {error}", file=sys.stderr)
@@ -144,8 +147,8 @@ def _faults(count: int, features: list[int], seed: int) -> bool:
         for world in worlds:
             world.check_threads_end()
     for name, times in done.items():
-        print(f"{name:20} {times}")
-    print(f"{'failures':20} {failures}")
+        print(f"{name:20} {times:4}, {in_time[name]} of them ended the transfer")
+    print(f"{'failures':20} {failures:4}")
     return not failures
 
 
