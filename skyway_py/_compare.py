@@ -22,6 +22,7 @@ def run_comparison(
     runs: int,
     warmup: int,
     timeout: float | None,
+    max_pause_micros: int = 0,
     max_seconds: float | None,
     on_step: ComparisonHook | None,
 ) -> Comparison:
@@ -58,7 +59,15 @@ def run_comparison(
             try:
                 result = (
                     connect()
-                    .start_transfer(root, "skyway-comparison", serializer=name, timeout=timeout, discard=True)
+                    .start_transfer(
+                        root,
+                        "skyway-comparison",
+                        serializer=name,
+                        timeout=timeout,
+                        discard=True,
+                        max_pause_micros=max_pause_micros,
+                        again=connect,
+                    )
                     .result()
                 )
             except _FATAL:

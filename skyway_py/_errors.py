@@ -11,6 +11,7 @@
     ├── JvmLost                     a JVM ended, or no longer answers
     ├── EngineRefused               the raw engine does not run in a JVM, with the reason
     ├── LinkError                   two JVMs could not be linked, or their link broke
+    │   ├── LinkClosed              it was closed before the transfer began
     │   └── LayoutMismatch          objects lie differently in the two JVMs
     ├── TransferError               a graph did not arrive; the receiver shows no part of it
     │   ├── GraphRefused            objects that cannot be moved: `refusals`
@@ -97,6 +98,10 @@ class EngineRefused(SkywayError):
 
 class LinkError(SkywayError):
     """Two JVMs could not be linked, or their link broke."""
+
+
+class LinkClosed(LinkError):
+    """The link was closed before the transfer began; another one to the same JVM may do."""
 
 
 class LayoutMismatch(LinkError):

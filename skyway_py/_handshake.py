@@ -66,7 +66,11 @@ class Handshake:
         }
         if lifeline_fd is not None:
             entries["lifeline.fd"] = str(lifeline_fd)
-        paths.write_private(self.file, properties_text(entries))
+        try:
+            paths.write_private(self.file, properties_text(entries))
+        except BaseException:
+            server.forget(launch_id)
+            raise
 
     def agent_option(self) -> str:
         """The `-javaagent` option of a JVM that is to say hello.

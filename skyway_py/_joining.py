@@ -9,6 +9,7 @@ from pathlib import Path
 
 from skyway_py import _attach as attaching
 from skyway_py import _embed as embedding
+from skyway_py import _rpc as rpc
 from skyway_py import _units as units
 from skyway_py._errors import AttachError, EmbedError, InvalidRequest, LaunchError
 from skyway_py._handshake import Handshake
@@ -24,12 +25,22 @@ from skyway_py._server import ControlServer
 class Joining:
     """Does the handshake with each new agent, and checks that it is in the process that was meant."""
 
-    def __init__(self, server: ControlServer, token: str, run_directory: Path, links: Mapping[str, str]) -> None:
-        """:param links: entries of the agents' options that say where links listen, and with which certificates."""
+    def __init__(
+        self,
+        server: ControlServer,
+        token: str,
+        run_directory: Path,
+        links: Mapping[str, str],
+        silence: float = rpc.SILENCE,
+    ) -> None:
+        """:param links: entries of the agents' options that say where links listen, and with which certificates.
+        :param silence: seconds without a sign of life after which a process counts as stopped.
+        """
         self._server = server
         self._token = token
         self._run_directory = run_directory
-        self._links = dict(links)
+        self._links = {**links, "link.silence.millis": str(round(silence * 1e3))}
+        self._silence = silence
 
     def plan(
         self,
@@ -103,11 +114,12 @@ class Joining:
                 f"the agent of JVM '{name}' runs in process {hello.pid}, but process {process.identity.pid} was "
                 "started: the Java executable must become the JVM itself (a wrapper script must use exec)"
             )
-        return Jvm(name, "launched", hello, self._token, process)
+        return Jvm(name, "launched", hello, self._token, process, self._silence)
 
     def attach(self, name: str, pid: int, timeout: float) -> Jvm:
         """:raises AttachError: the JVM did not load the agent, or it did not start."""
-        return Jvm(name, "attached", self._load_into(name, pid, "attach", timeout), self._token)
+        hello = self._load_into(name, pid, "attach", timeout)
+        return Jvm(name, "attached", hello, self._token, silence=self._silence)
 
     def embed(
         self,
@@ -120,7 +132,7 @@ class Joining:
         """:raises EmbedError: the JVM or its agent did not start."""
         if embedding.is_running():
             hello = self._load_into(name, os.getpid(), "embed", timeout)
-            return embedding.EmbeddedJvm(name, "embedded", hello, self._token)
+            return embedding.EmbeddedJvm(name, "embedded", hello, self._token, silence=self._silence)
         with self._handshake(name, "embed") as handshake:
             embedding.start_embedded(find_jdk(jdk), plan, handshake.agent_option(), class_path)
             arrived = handshake.wait(timeout, lambda: False)
@@ -128,7 +140,7 @@ class Joining:
             raise EmbedError(f"the agent of the JVM in this process was not ready within {timeout:g} s")
         if arrived.failure or arrived.pid != os.getpid():
             raise EmbedError(f"the agent of the JVM in this process failed: {arrived.failure or 'it runs elsewhere'}")
-        return embedding.EmbeddedJvm(name, "embedded", arrived, self._token)
+        return embedding.EmbeddedJvm(name, "embedded", arrived, self._token, silence=self._silence)
 
     def _load_into(self, name: str, pid: int, mode: str, timeout: float) -> pb.HelloRequest:
         target = attaching.check_target(pid)

@@ -12,7 +12,7 @@ import grpc
 
 from skyway_py import _rpc as rpc
 from skyway_py import _units as units
-from skyway_py._errors import JvmLost, SkywayError
+from skyway_py._errors import JvmLost, SkywayError, TransferTimeout
 from skyway_py._html import facts
 from skyway_py._jvm_info import JvmInfo, JvmKind
 from skyway_py._paths import last_lines
@@ -107,6 +107,7 @@ class Jvm:
         hello: pb.HelloRequest,
         token: str,
         process: LaunchedProcess | None = None,
+        silence: float = rpc.SILENCE,
     ) -> None:
         self.name = name
         self.kind = kind
@@ -115,7 +116,7 @@ class Jvm:
         self.process = process
         #: Where its agent listens on the loopback address.
         self.control_port = hello.control_port
-        self._channel = rpc.loopback_channel(self.control_port)
+        self._channel = rpc.loopback_channel(self.control_port, silence)
         self._metadata = rpc.token_metadata(token)
         self.stub = AgentControlStub(self._channel)
 
@@ -224,8 +225,15 @@ class Jvm:
     def error(self, error: grpc.RpcError, doing: str) -> SkywayError:
         """What a failed call to this JVM stands for."""
         translated = rpc.error_from_call(error, f"{doing} in JVM '{self.name}'")
-        if isinstance(translated, JvmLost) and not self.runs_on():
-            return JvmLost(self.epitaph(doing))
+        if isinstance(translated, (JvmLost, TransferTimeout)) and not translated.side:
+            # The call itself failed, not what it was for.
+            if self.identity.stopped():
+                return JvmLost(
+                    f"JVM '{self.name}' (pid {self.pid}) does not answer while {doing}: the process is stopped, by a "
+                    f"signal or a debugger: continue it with `kill -CONT {self.pid}`{self.quote_log()}"
+                )
+            if isinstance(translated, JvmLost) and not self.runs_on():
+                return JvmLost(self.epitaph(doing))
         return translated
 
     def runs_on(self) -> bool:

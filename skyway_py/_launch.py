@@ -117,7 +117,11 @@ class LaunchedProcess:
         self.log = log
         self._log_size = 0
         self._lifeline = lifeline
-        out = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        try:
+            out = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            lifeline.close()
+            raise LaunchError(f"the JVM's log {log} cannot be written: {error.strerror}") from error
         try:
             self._popen = subprocess.Popen(
                 command,

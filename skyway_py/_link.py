@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import secrets
+from collections.abc import Callable
 from types import TracebackType
 
 from skyway_py._errors import EngineRefused, InvalidRequest, SkywayError
@@ -69,10 +70,18 @@ class Link:
         verify: bool = False,
         serializer: str = SKYWAY,
         timeout: float | None = 600.0,
+        max_pause_micros: int = 0,
         on_progress: ProgressHook | None = None,
     ) -> TransferResult:
         """Moves one graph; as `Orchestrator.transfer`."""
-        running = self.start_transfer(root, destination, verify=verify, serializer=serializer, timeout=timeout)
+        running = self.start_transfer(
+            root,
+            destination,
+            verify=verify,
+            serializer=serializer,
+            timeout=timeout,
+            max_pause_micros=max_pause_micros,
+        )
         return running.finish(on_progress)
 
     def start_transfer(
@@ -85,13 +94,17 @@ class Link:
         timeout: float | None = 600.0,
         discard: bool = False,
         max_pause_micros: int = 0,
+        again: Callable[[], Link] | None = None,
     ) -> RunningTransfer:
         """Begins to move one graph, and leaves the waiting to the caller; as `Orchestrator.start_transfer`.
 
         :param discard: the receiver drops the graph as soon as it is complete.
+        :param again: gives the link to take when this one turns out to be closed before anything was sent.
         """
         if not self.is_open:
             raise InvalidRequest(f"the link {self} is closed: connect again")
+        if max_pause_micros < 0:
+            raise InvalidRequest(f"{max_pause_micros} µs is no longest pause: give a positive number, or 0")
         return RunningTransfer(
             self.sender,
             self.receiver,
@@ -107,6 +120,7 @@ class Link:
             ),
             verify=verify,
             on_broken=self.close,
+            again=None if again is None else lambda: again().id,
         )
 
     def close(self) -> None:
@@ -118,6 +132,9 @@ class Link:
 
     def _close_at(self, jvm: Jvm) -> None:
         # When it fails the JVM is gone, or will notice the other side's end.
+        if jvm.identity.stopped():
+            # Would only be waited for; it sees the closed connection when it goes on.
+            return
         with contextlib.suppress(SkywayError):
             jvm.call(jvm.stub.CloseLink, pb.CloseLinkRequest(link_id=self.id), "closing a link", timeout=5.0)
 

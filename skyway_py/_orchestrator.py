@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 
 from skyway_py import _paths as paths
+from skyway_py import _rpc as rpc
 from skyway_py._compare import run_comparison
 from skyway_py._comparison import Comparison, ComparisonHook, expand_serializers
 from skyway_py._embed import EmbeddedJvm
@@ -44,15 +45,20 @@ class Orchestrator:
     Methods may be called from several threads. The JVMs also end when this process is killed.
     """
 
-    def __init__(self, *, tls: Tls | str | Path | None = None, link_host: str = LOOPBACK) -> None:
+    def __init__(
+        self, *, tls: Tls | str | Path | None = None, link_host: str = LOOPBACK, silence: float = rpc.SILENCE
+    ) -> None:
         """:param tls: certificates, or the directory with them: every link is then encrypted, on the loopback address
             too, and both ends show a certificate. None: links are not encrypted.
         :param link_host: the IP address at which JVMs listen for links; without `tls` only a loopback address.
+        :param silence: seconds without a sign of life, in the middle of something, after which a JVM counts as stopped.
         :raises InvalidRequest: that address is no loopback address and there is no TLS, or the directory is not one.
         :raises InstallationError: others have access to the certificates' files.
         """
         self.tls = tls if tls is None or isinstance(tls, Tls) else Tls.load(tls)
         self.link_host = checked_link_host(link_host, self.tls is not None)
+        if silence < 0.1:
+            raise InvalidRequest(f"{silence:g} s of silence say nothing: allow at least 0.1 s")
         links = {"link.host": self.link_host}
         if self.tls is not None:
             links["tls.directory"] = str(self.tls.directory)
@@ -64,7 +70,7 @@ class Orchestrator:
         except BaseException:
             shutil.rmtree(self.run_directory, ignore_errors=True)
             raise
-        self._joining = Joining(self._server, self._token, self.run_directory, links)
+        self._joining = Joining(self._server, self._token, self.run_directory, links, silence)
         _open.add(self)
 
     # JVMs
@@ -230,6 +236,7 @@ class Orchestrator:
         serializer: str = SKYWAY,
         transport: str | None = None,
         timeout: float | None = 600.0,
+        max_pause_micros: int = 0,
         on_progress: ProgressHook | None = None,
     ) -> TransferResult:
         """Moves a graph from one heap into another and waits until it is visible there.
@@ -242,6 +249,7 @@ class Orchestrator:
         :param serializer: "skyway", or a baseline such as "java" or "kryo".
         :param transport: as in connect().
         :param timeout: seconds; None: no limit.
+        :param max_pause_micros: longest sending window in microseconds; 0: the engine's default.
         :param on_progress: called with a Progress now and then; an exception of it cancels the transfer.
         :raises TransferError: the graph did not arrive; one of its subclasses says why.
         :raises LinkError: the two JVMs cannot be linked.
@@ -255,6 +263,7 @@ class Orchestrator:
             serializer=serializer,
             transport=transport,
             timeout=timeout,
+            max_pause_micros=max_pause_micros,
         )
         return running.finish(on_progress)
 
@@ -270,10 +279,7 @@ class Orchestrator:
         timeout: float | None = 600.0,
         max_pause_micros: int = 0,
     ) -> RunningTransfer:
-        """Begins a transfer, and leaves the waiting to the caller; parameters and errors as in transfer().
-
-        :param max_pause_micros: longest sending window in microseconds; 0: the engine's default.
-        """
+        """Begins a transfer, and leaves the waiting to the caller; parameters and errors as in transfer()."""
         sender, root = split_source(source)
         receiver, in_target = split_target(target)
         if destination is not None and in_target is not None and destination != in_target:
@@ -285,6 +291,7 @@ class Orchestrator:
             serializer=serializer,
             timeout=timeout,
             max_pause_micros=max_pause_micros,
+            again=lambda: self.connect(sender, receiver, transport),
         )
 
     def compare(
@@ -297,6 +304,7 @@ class Orchestrator:
         warmup: int = 3,
         transport: str | None = None,
         timeout: float | None = 120.0,
+        max_pause_micros: int = 0,
         max_seconds: float | None = None,
         on_step: ComparisonHook | None = None,
     ) -> Comparison:
@@ -307,6 +315,7 @@ class Orchestrator:
         :param runs: measured transfers with each one.
         :param warmup: transfers with each one before those.
         :param timeout: seconds for each single transfer.
+        :param max_pause_micros: as in transfer(); serializers have no windows.
         :param max_seconds: no round of transfers begins after this time, so there may be fewer runs, but at least one.
         :param on_step: called before each one with (done, total, serializer); an exception of it ends the comparison.
         :raises SkywayError: something failed that concerns all of them; what a single serializer cannot move is in
@@ -320,6 +329,7 @@ class Orchestrator:
             runs=runs,
             warmup=warmup,
             timeout=timeout,
+            max_pause_micros=max_pause_micros,
             max_seconds=max_seconds,
             on_step=on_step,
         )

@@ -48,11 +48,19 @@ def _built(name: str) -> Path:
 
 def make_run_directory() -> Path:
     """A new directory that only this user can enter (mode 0700). Removes those of processes that were killed."""
-    _sweep(Path(tempfile.gettempdir()))
-    directory = Path(tempfile.mkdtemp(prefix="skyway-run-"))
+    try:
+        # Also when it looks for the directory it writes a file.
+        _sweep(Path(tempfile.gettempdir()))
+        directory = Path(tempfile.mkdtemp(prefix="skyway-run-"))
+    except OSError as error:
+        raise _unwritable(Path(os.environ.get("TMPDIR", "/tmp")), error) from error
     own = ProcessIdentity.of(os.getpid())
     assert own is not None
-    write_private(directory / "owner", f"{own.pid} {own.start_time_ticks}")
+    try:
+        write_private(directory / "owner", f"{own.pid} {own.start_time_ticks}")
+    except BaseException:
+        shutil.rmtree(directory, ignore_errors=True)
+        raise
     return directory
 
 
@@ -99,10 +107,31 @@ def state_directory() -> Path:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Writes a new file that only this user can read (mode 0600). An existing file is never followed or reused."""
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    with os.fdopen(fd, "w", encoding="utf-8") as file:
-        file.write(text)
+    """Writes a new file that only this user can read (mode 0600). An existing file is never followed or reused.
+
+    :raises FileExistsError: there is one.
+    :raises InstallationError: it cannot be written; nothing is left of it.
+    """
+    try:
+        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    except FileExistsError:
+        raise
+    except OSError as error:
+        raise _unwritable(path, error) from error
+    try:
+        with os.fdopen(fd, "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        # Half a file says something else than a whole one.
+        path.unlink(missing_ok=True)
+        raise _unwritable(path, error) from error
+
+
+def _unwritable(path: Path, error: OSError) -> InstallationError:
+    return InstallationError(
+        f"cannot write {path}: {error.strerror}: make room there, or let TMPDIR and "
+        "SKYWAY_STATE_DIR name other directories"
+    )
 
 
 def last_lines(path: Path, count: int = 12, limit: int = 16 << 10) -> list[str]:

@@ -44,6 +44,11 @@ class ProcessIdentity:
         fields = _stat_fields(self.pid)
         return fields is not None and int(fields[19]) == self.start_time_ticks and fields[0] not in ("Z", "X")
 
+    def stopped(self) -> bool:
+        """Whether a signal or a debugger holds this very process."""
+        fields = _stat_fields(self.pid)
+        return fields is not None and int(fields[19]) == self.start_time_ticks and fields[0] in ("T", "t")
+
     def signal(self, number: signal.Signals) -> bool:
         """Sends a signal to this very process, to no later one of the same pid. False when it has ended."""
         try:

@@ -24,6 +24,8 @@ _OPTIONS: Final = (
     ("grpc.max_metadata_size", _METADATA_LIMIT),
     ("grpc.absolute_max_metadata_size", _METADATA_LIMIT),
 )
+#: Seconds without a sign of life after which a process counts as stopped, unless its orchestrator says otherwise.
+SILENCE: Final = 30.0
 CHANNEL_OPTIONS: Final = (
     *_OPTIONS,
     # A proxy of the environment must never see a call between processes of one machine.
@@ -37,6 +39,8 @@ SERVER_OPTIONS: Final = (
     ("grpc.so_reuseport", 0),
     # A connection that does not even speak HTTP/2 goes away after this time (milliseconds).
     ("grpc.server_handshake_timeout_ms", 10_000),
+    # Signs of life are asked for more often than gRPC expects from strangers.
+    ("grpc.http2.min_ping_interval_without_data_ms", 100),
 )
 
 _BY_KIND: Final[dict[int, type[errors.SkywayError]]] = {
@@ -51,6 +55,7 @@ _BY_KIND: Final[dict[int, type[errors.SkywayError]]] = {
     ErrorDetail.ENGINE_REFUSED: errors.EngineRefused,
     ErrorDetail.SERIALIZER_FAILED: errors.SerializerFailed,
     ErrorDetail.LINK: errors.LinkError,
+    ErrorDetail.LINK_CLOSED: errors.LinkClosed,
     ErrorDetail.USAGE: errors.InvalidRequest,
     ErrorDetail.INTERNAL: errors.InternalError,
 }
@@ -82,9 +87,21 @@ class _FailedCall(Protocol):
     def trailing_metadata(self) -> Sequence[tuple[str, str | bytes]] | None: ...
 
 
-def loopback_channel(port: int) -> grpc.Channel:
-    """A channel to a server of this machine. Connects at the first call."""
-    return grpc.insecure_channel(f"127.0.0.1:{port}", options=CHANNEL_OPTIONS)
+def loopback_channel(port: int, silence: float = SILENCE) -> grpc.Channel:
+    """A channel to a server of this machine. Connects at the first call.
+
+    :param silence: seconds; a call fails when the other process gives no sign of life for this time. The kernel keeps
+        the connections of a process that is stopped, so that nothing else would end a call without a deadline.
+    """
+    ask = max(1, round(silence * 1e3 / 3))
+    alive = (
+        ("grpc.keepalive_time_ms", ask),
+        ("grpc.keepalive_timeout_ms", 2 * ask),
+        # A ping that is on its way for another purpose is waited for instead, with a limit of its own: a minute.
+        ("grpc.http2.ping_timeout_ms", 2 * ask),
+        ("grpc.http2.max_pings_without_data", 0),
+    )
+    return grpc.insecure_channel(f"127.0.0.1:{port}", options=(*CHANNEL_OPTIONS, *alive))
 
 
 def token_metadata(token: str) -> tuple[tuple[str, str], ...]:

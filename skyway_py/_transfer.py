@@ -11,6 +11,7 @@ import grpc
 from skyway_py._errors import (
     InternalError,
     JvmLost,
+    LinkClosed,
     LinkError,
     PeerFailed,
     SkywayError,
@@ -20,6 +21,7 @@ from skyway_py._errors import (
 )
 from skyway_py._jvm import Digest, Jvm
 from skyway_py._proto import agent_pb2 as pb
+from skyway_py._rpc import AnswerStream
 from skyway_py._transfer_result import Progress, ProgressHook, TransferResult
 
 # The agents watch the time themselves and say what was slow; the call's own deadline only covers an agent that hangs.
@@ -40,6 +42,7 @@ class RunningTransfer:
         *,
         verify: bool,
         on_broken: Callable[[], None],
+        again: Callable[[], str] | None = None,
     ) -> None:
         receiver.check_alive("receiving a graph")
         self._sender = sender
@@ -47,30 +50,45 @@ class RunningTransfer:
         self._request = request
         self._verify = verify
         self._on_broken = on_broken
+        self._again = again
         self._doing = f"sending '{request.root}' to JVM '{receiver.name}'"
         self._cancelled = threading.Event()
         self._report: pb.TransferReport | None = None
         self._digest: Digest | None = None
-        timeout = request.timeout_millis / 1e3 + _GRACE_SECONDS if request.timeout_millis else None
-        self._call = sender.stream(sender.stub.Transfer, request, self._doing, timeout)
+        self._call = self._start()
+
+    def _start(self) -> AnswerStream[pb.TransferEvent]:
+        limit = self._request.timeout_millis
+        timeout = limit / 1e3 + _GRACE_SECONDS if limit else None
+        return self._sender.stream(self._sender.stub.Transfer, self._request, self._doing, timeout)
 
     def __iter__(self) -> Iterator[Progress]:
         """Progress, as the sender tells it.
 
         :raises TransferError: the graph did not arrive.
         """
-        try:
-            for event in self._call:
-                if event.HasField("report"):
-                    self._report = event.report
-                else:
-                    yield Progress.from_proto(event.progress)
-        except grpc.RpcError as error:
-            raise self._failure(error) from error
-        except BaseException:
-            # Ctrl-C, or the consumer gave up: nobody waits for the graph any more.
-            self.cancel()
-            raise
+        while True:
+            try:
+                for event in self._call:
+                    if event.HasField("report"):
+                        self._report = event.report
+                    else:
+                        yield Progress.from_proto(event.progress)
+                return
+            except grpc.RpcError as error:
+                failure = self._failure(error)
+                if not isinstance(failure, LinkClosed) or self._again is None:
+                    raise failure from error
+            except BaseException:
+                # Ctrl-C, or the consumer gave up: nobody waits for the graph any more.
+                self.cancel()
+                raise
+            # Nothing was sent: the link had ended by itself, or with another transfer. Once is enough: one that does
+            # not last is worth an error.
+            self._request.link_id, self._again = self._again(), None
+            self._call = self._start()
+            if self._cancelled.is_set():
+                self._call.cancel()
 
     def result(self) -> TransferResult:
         """The report; waits for it when the progress was not read to its end. Verifies when that was asked for.
@@ -137,6 +155,11 @@ class RunningTransfer:
             )
         if isinstance(failure, (JvmLost, LinkError, PeerFailed)):
             self._on_broken()
+            if isinstance(failure, JvmLost):
+                failure.side = "sender"
+            elif self._receiver.identity.stopped():
+                text = f"{failure.message} (JVM '{self._receiver.name}', pid {self._receiver.pid}, is stopped)"
+                return PeerFailed(text + self._receiver.quote_log(), side="receiver", stack_trace=failure.stack_trace)
             if self._sender.runs_on() and not self._receiver.runs_on():
                 return PeerFailed(self._receiver.epitaph(self._doing), side="receiver", stack_trace=failure.stack_trace)
         return failure

@@ -102,6 +102,16 @@ class TransferResult:
         """Image bytes per second of total time."""
         return self.image_bytes / self.total_ms * 1e3 if self.total_ms else 0.0
 
+    @property
+    def send_window_share(self) -> float:
+        """Part of the total time in which the sender's windows held up its safepoints, and with them collections."""
+        return self.send_window_ms / self.total_ms if self.total_ms else 0.0
+
+    @property
+    def land_window_share(self) -> float:
+        """Likewise in the receiver."""
+        return self.land_window_ms / self.total_ms if self.total_ms else 0.0
+
     @classmethod
     def from_report(
         cls,
@@ -166,8 +176,13 @@ class TransferResult:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """All fields and the throughput, ready for JSON."""
-        return {**asdict(self), "throughput": self.throughput}
+        """All fields, the throughput and the windows' shares, ready for JSON."""
+        return {
+            **asdict(self),
+            "throughput": self.throughput,
+            "send_window_share": self.send_window_share,
+            "land_window_share": self.land_window_share,
+        }
 
     def summary(self) -> dict[str, str]:
         """The report as people read it."""
@@ -182,15 +197,16 @@ class TransferResult:
             "land": units.millis_text(self.land_ms),
             "total": units.millis_text(self.total_ms),
             "throughput": units.rate_text(self.throughput),
+            "windows": f"sender {units.millis_text(self.send_window_ms)} ({self.send_window_share:.0%}), "
+            f"receiver {units.millis_text(self.land_window_ms)} ({self.land_window_share:.0%})",
             "longest window": units.millis_text(self.longest_window_ms),
+            "restarted walks": units.count_text(self.restarts),
             "collections": f"sender {self.sender_gc}, receiver {self.receiver_gc}",
         }
         if self.serializer != SKYWAY:
-            for name in ("objects", "longest window"):
+            for name in ("objects", "windows", "longest window", "restarted walks"):
                 del lines[name]
             lines["image"] = units.bytes_text(self.image_bytes)
-        if self.restarts:
-            lines["restarted walks"] = units.count_text(self.restarts)
         if self.verified is not None:
             lines["verified"] = f"yes, both graphs have the digest {(self.digest or '')[:16]}…"
         return lines

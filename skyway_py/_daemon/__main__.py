@@ -4,6 +4,7 @@ descriptor once it serves.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
@@ -11,9 +12,13 @@ import threading
 
 from skyway_py._daemon._service import OrchestrationServer
 from skyway_py._daemon._state import DaemonState, remove_state, write_state
+from skyway_py._errors import SkywayError
 from skyway_py._orchestrator import Orchestrator
 from skyway_py._process import ProcessIdentity
 from skyway_py._version import __version__
+
+#: Bytes that the one who waits for "ready" reads at most; a pipe takes them at once.
+MOST_MESSAGE = 4096
 
 
 def main(ready_fd: int, link_host: str, tls: str = "") -> None:
@@ -24,6 +29,16 @@ def main(ready_fd: int, link_host: str, tls: str = "") -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: ended.set())
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        _serve(ready_fd, link_host, tls, ended)
+    except SkywayError as error:
+        # To the one who waits, if there still is one: a full disk has no room for it in the log.
+        with contextlib.suppress(OSError):
+            os.write(ready_fd, error.message.encode()[:MOST_MESSAGE])
+        raise
+
+
+def _serve(ready_fd: int, link_host: str, tls: str, ended: threading.Event) -> None:
     own = ProcessIdentity.of(os.getpid())
     assert own is not None
     with (

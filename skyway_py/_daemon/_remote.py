@@ -14,7 +14,7 @@ from skyway_py import _rpc as rpc
 from skyway_py._comparison import Comparison, ComparisonHook
 from skyway_py._daemon import _messages as messages
 from skyway_py._daemon._state import DaemonState
-from skyway_py._errors import DaemonError, InternalError, JvmLost, SkywayError
+from skyway_py._errors import DaemonError, InternalError, JvmLost, SkywayError, TransferTimeout
 from skyway_py._jvm import Root
 from skyway_py._jvm_info import JvmInfo
 from skyway_py._proto import orchestrator_pb2 as pb
@@ -60,9 +60,10 @@ class Status:
 class RemoteOrchestrator:
     """Calls the one that runs. Methods raise what the same ones of Orchestrator raise, and DaemonError."""
 
-    def __init__(self, state: DaemonState) -> None:
+    def __init__(self, state: DaemonState, silence: float = rpc.SILENCE) -> None:
+        """:param silence: seconds without a sign of life after which it counts as stopped."""
         self._state = state
-        self._channel = rpc.loopback_channel(state.port)
+        self._channel = rpc.loopback_channel(state.port, silence)
         self._metadata = rpc.token_metadata(state.token)
         self._stub = OrchestrationStub(self._channel)
 
@@ -192,6 +193,7 @@ class RemoteOrchestrator:
         warmup: int,
         transport: str | None = None,
         timeout: float | None = None,
+        max_pause_micros: int = 0,
         on_step: ComparisonHook | None = None,
     ) -> Comparison:
         """Compares; parameters as in Orchestrator.compare()."""
@@ -203,6 +205,7 @@ class RemoteOrchestrator:
             warmup=warmup,
             transport=transport_number(transport),
             timeout_millis=round((timeout or 0) * 1e3),
+            max_pause_micros=max_pause_micros,
         )
         call = self._stub.RunComparison(request, metadata=self._metadata)
         try:
@@ -247,6 +250,12 @@ class RemoteOrchestrator:
 
     def _error(self, error: grpc.RpcError, doing: str) -> SkywayError:
         translated = rpc.error_from_call(error, doing)
-        if isinstance(translated, JvmLost) and not self._state.process.alive():
-            return DaemonError(f"the orchestrator (pid {self._state.pid}) has ended while {doing}: see `skyway status`")
+        process = self._state.process
+        if isinstance(translated, JvmLost) and not process.alive():
+            return DaemonError(f"the orchestrator (pid {process.pid}) has ended while {doing}: see `skyway status`")
+        if isinstance(translated, (JvmLost, TransferTimeout)) and process.stopped():
+            return DaemonError(
+                f"the orchestrator (pid {process.pid}) does not answer while {doing}: the process is stopped: "
+                f"continue it with `kill -CONT {process.pid}`"
+            )
         return translated

@@ -129,6 +129,7 @@ class _Orchestration(pb_grpc.OrchestrationServicer):
                     warmup=request.warmup,
                     transport=transport_name(request.transport),
                     timeout=request.timeout_millis / 1e3 or None,
+                    max_pause_micros=request.max_pause_micros,
                     on_step=on_step,
                 )
                 events.put(pb.RunComparisonEvent(outcome=messages.comparison_outcome(comparison)))

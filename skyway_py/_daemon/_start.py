@@ -86,13 +86,14 @@ def _spawn(link_host: str, tls: Tls | None) -> None:
         os.close(ready_write)
         ready_write = -1
         answered, _, _ = select.select([ready_read], [], [], _START_SECONDS)
-        said = os.read(ready_read, 64) if answered else b""
+        said = os.read(ready_read, 4096) if answered else b""
     finally:
         os.close(ready_read)
         if ready_write >= 0:
             os.close(ready_write)
     if said != b"ready":
-        raise DaemonError(f"the orchestrator did not start; see {log}{quoted(paths.last_lines(log))}")
+        why = f": {said.decode(errors='replace')}" if said else ""
+        raise DaemonError(f"the orchestrator did not start{why}; see {log}{quoted(paths.last_lines(log))}")
 
 
 def _environment() -> dict[str, str]:

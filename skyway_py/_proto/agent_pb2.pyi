@@ -1007,6 +1007,8 @@ class ErrorDetail(_message.Message):
         LINK: ErrorDetail._Kind.ValueType  # 12
         USAGE: ErrorDetail._Kind.ValueType  # 13
         INTERNAL: ErrorDetail._Kind.ValueType  # 14
+        LINK_CLOSED: ErrorDetail._Kind.ValueType  # 15
+        """before the transfer began: nothing was sent, another link will do"""
 
     class Kind(_Kind, metaclass=_KindEnumTypeWrapper): ...
     KIND_UNSPECIFIED: ErrorDetail.Kind.ValueType  # 0
@@ -1025,6 +1027,8 @@ class ErrorDetail(_message.Message):
     LINK: ErrorDetail.Kind.ValueType  # 12
     USAGE: ErrorDetail.Kind.ValueType  # 13
     INTERNAL: ErrorDetail.Kind.ValueType  # 14
+    LINK_CLOSED: ErrorDetail.Kind.ValueType  # 15
+    """before the transfer began: nothing was sent, another link will do"""
 
     KIND_FIELD_NUMBER: _builtins.int
     MESSAGE_FIELD_NUMBER: _builtins.int

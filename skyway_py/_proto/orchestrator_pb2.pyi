@@ -437,6 +437,7 @@ class RunComparisonRequest(_message.Message):
     WARMUP_FIELD_NUMBER: _builtins.int
     TRANSPORT_FIELD_NUMBER: _builtins.int
     TIMEOUT_MILLIS_FIELD_NUMBER: _builtins.int
+    MAX_PAUSE_MICROS_FIELD_NUMBER: _builtins.int
     source: _builtins.str
     receiver: _builtins.str
     runs: _builtins.int
@@ -444,6 +445,7 @@ class RunComparisonRequest(_message.Message):
     transport: _agent_pb2.Transport.ValueType
     timeout_millis: _builtins.int
     """of each single transfer"""
+    max_pause_micros: _builtins.int
     @_builtins.property
     def serializers(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
     def __init__(
@@ -456,10 +458,11 @@ class RunComparisonRequest(_message.Message):
         warmup: _builtins.int = ...,
         transport: _agent_pb2.Transport.ValueType = ...,
         timeout_millis: _builtins.int = ...,
+        max_pause_micros: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["receiver", b"receiver", "runs", b"runs", "serializers", b"serializers", "source", b"source", "timeout_millis", b"timeout_millis", "transport", b"transport", "warmup", b"warmup"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["max_pause_micros", b"max_pause_micros", "receiver", b"receiver", "runs", b"runs", "serializers", b"serializers", "source", b"source", "timeout_millis", b"timeout_millis", "transport", b"transport", "warmup", b"warmup"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

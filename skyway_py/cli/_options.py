@@ -139,6 +139,20 @@ def timeout_option(default: float, help_text: str) -> Callable[[Function], Funct
     )
 
 
+def max_pause_option(function: Function) -> Function:
+    """Adds --max-pause in milliseconds."""
+    return click.option(
+        "--max-pause",
+        type=click.FloatRange(min=0.001),
+        metavar="MILLISECONDS",
+        default=5.0,
+        envvar="SKYWAY_MAX_PAUSE",
+        show_envvar=True,
+        show_default=True,
+        help="Longest time without a safepoint in the sender; a shorter one costs more restarts.",
+    )(function)
+
+
 def runs_options(runs: int, warmup: int) -> Callable[[Function], Function]:
     """Adds --runs and --warmup."""
 

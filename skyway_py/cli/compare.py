@@ -35,6 +35,7 @@ from skyway_py.cli._pair import launched_pair
 @options.runs_options(runs=10, warmup=3)
 @options.transport_option
 @options.timeout_option(120.0, "How long a single transfer may take.")
+@options.max_pause_option
 @click.option(
     "--workload",
     type=click.Choice(options.WORKLOADS),
@@ -53,6 +54,7 @@ def compare(
     warmup: int,
     transport: str,
     timeout: float,
+    max_pause: float,
     workload: str | None,
     size: int,
     jdk: str | None,
@@ -79,6 +81,7 @@ def compare(
                 warmup=warmup,
                 transport=transport,
                 timeout=timeout,
+                max_pause_micros=round(max_pause * 1e3),
                 on_step=line.comparison(source),
             )
 

@@ -34,13 +34,7 @@ from skyway_py.cli._output import ProgressLine, print_facts, print_json
 )
 @options.transport_option
 @options.timeout_option(600.0, "How long the transfer may take.")
-@click.option(
-    "--max-pause",
-    type=click.FloatRange(min=0),
-    default=0.0,
-    metavar="MILLISECONDS",
-    help="Longest window of the sender.  [default: the engine's]",
-)
+@options.max_pause_option
 @options.format_option
 def transfer(
     source: str,

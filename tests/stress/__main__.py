@@ -9,14 +9,20 @@ from __future__ import annotations
 import json
 import random
 import sys
+import tempfile
 import time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 
 import click
 
 from skyway_py import HeapFull, JdkNotFound, Jvm, Orchestrator, SkywayError, find_jdk
-from skyway_py._paths import bench_jar
+from skyway_py._paths import agent_jar, bench_jar
+from tests.jvm import faults
+from tests.jvm.jvms import APPS, Compiled, javac
 
 VERIFY = ["-XX:+UnlockDiagnosticVMOptions", "-XX:+VerifyBeforeGC", "-XX:+VerifyAfterGC"]
 #: Layouts to run with, beside each release's default.
@@ -44,6 +50,15 @@ class Totals:
     @property
     def good(self) -> bool:
         return not (self.crashes or self.verifier_failures or self.differences or self.app_oom or self.errors)
+
+
+def _found(feature: int) -> bool:
+    try:
+        find_jdk(feature)
+    except JdkNotFound:
+        print(f"no JDK {feature} was found: left out", file=sys.stderr)
+        return False
+    return True
 
 
 def _launch(skyway: Orchestrator, name: str, feature: int, collector: str, flags: list[str]) -> Jvm:
@@ -102,24 +117,63 @@ def _autopsy(jvm: Jvm, totals: Totals) -> None:
         totals.retries += jvm.statistics().chunks_retried
 
 
+def _faults(count: int, features: list[int], seed: int) -> bool:
+    """So many faults at random moments, each kind as often as the others, on each JDK in turn."""
+    failures = 0
+    with tempfile.TemporaryDirectory() as directory, ExitStack() as stack:
+        classes = Path(directory) / "classes"
+        javac(find_jdk(), classes, sorted((APPS / "fixture").glob("*.java")), str(agent_jar()))
+        worlds = []
+        for feature in features:
+            own = Path(directory) / str(feature)
+            own.mkdir()
+            worlds.append(stack.enter_context(faults.world(Compiled(classes).app, feature, own)))
+        names = list(faults.FAULTS)
+        done: Counter[str] = Counter()
+        in_time: Counter[str] = Counter()
+        for number in range(count):
+            world = worlds[number % len(worlds)]
+            name = names[number // len(worlds) % len(names)]
+            try:
+                said, failed = faults.strike(world, name, seed + number)
+                print(f"JDK {world.jdk}: {said}", file=sys.stderr)
+                in_time[name] += failed
+            except (AssertionError, SkywayError) as error:
+                failures += 1
+                print(f"JDK {world.jdk}: FAILED: {name}, seed {seed + number}: {error}", file=sys.stderr)
+                for jvm in world.skyway.jvms.values():
+                    world.skyway.stop(jvm)
+            done[name] += 1
+        for world in worlds:
+            world.check_threads_end()
+    for name, times in done.items():
+        print(f"{name:20} {times:4}, {in_time[name]} of them ended the transfer")
+    print(f"{'failures':20} {failures:4}")
+    return not failures
+
+
 @click.command()
 @click.option("--seconds", default=120.0, show_default=True, help="In all, shared by the combinations.")
 @click.option("--jdk", default="17,25", show_default=True, help="Feature releases, with commas between.")
 @click.option("--gc", "collectors", default="serial,parallel,g1", show_default=True, help="Collectors.")
 @click.option("--seed", type=int, default=None, help="Replays the choices of an earlier run.")
+@click.option("--faults", "fault_count", type=click.IntRange(min=1), help="So many faults, instead of load.")
 @click.option("--format", "output", type=click.Choice(["text", "json"]), default="text", show_default=True)
-def main(seconds: float, jdk: str, collectors: str, seed: int | None, output: str) -> None:
+def main(seconds: float, jdk: str, collectors: str, seed: int | None, fault_count: int | None, output: str) -> None:
     """Stress over the whole matrix."""
     chosen = random.SystemRandom().randrange(1 << 32) if seed is None else seed
     print(f"seed {chosen}", file=sys.stderr)
+    if fault_count:
+        sys.exit(
+            0
+            if _faults(fault_count, [feature for feature in map(int, jdk.split(",")) if _found(feature)], chosen)
+            else 1
+        )
     rng = random.Random(chosen)
     totals = Totals(chosen)
     matrix = []
     for feature in map(int, jdk.split(",")):
-        try:
-            find_jdk(feature)
-        except JdkNotFound:
-            print(f"no JDK {feature} was found: left out", file=sys.stderr)
+        if not _found(feature):
             continue
         matrix += [(feature, gc, flags) for gc in collectors.split(",") for flags in VARIANTS.get(feature, [[]])]
     started = time.monotonic()

@@ -133,6 +133,11 @@ class FakeAgent(pb_grpc.AgentControlServicer):
                 land_nanos=3_000_000 * slowness,
                 total_nanos=4_000_000 * slowness,
                 segments=1,
+                restarts=1,
+                # So that a test sees what arrived here.
+                longest_window_nanos=request.max_pause_micros * 1_000,
+                send_window_nanos=1_000_000,
+                land_window_nanos=400_000,
                 transport=pb.TRANSPORT_SHARED_MEMORY,
                 root_class=root.class_name,
                 sender_gc=pb.GcActivity(collections=2, millis=7),

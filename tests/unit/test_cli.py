@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from skyway_py import Jdk, cli
+from skyway_py import DaemonError, Jdk, cli
 from skyway_py import _daemon as daemon
 from skyway_py._daemon import _start
 from skyway_py._daemon._state import read_state, state_file
@@ -112,6 +112,21 @@ def test_up_after_a_crash(run: Run) -> None:
     assert json.loads(run("ps", "--format", "json").stdout) == []
 
 
+def test_a_stopped_orchestrator_is_named(run: Run) -> None:
+    run("up")
+    state = read_state()
+    assert state
+    impatient = daemon.RemoteOrchestrator(state, silence=1.0)
+    assert impatient.status().pid == state.pid
+    assert state.process.signal(signal.SIGSTOP)
+    try:
+        with pytest.raises(DaemonError, match="the process is stopped: continue it with `kill -CONT"):
+            impatient.status()
+    finally:
+        state.process.signal(signal.SIGCONT)
+    run("ps")
+
+
 def test_a_foreign_process_with_the_same_pid_is_left_alone(run: Run) -> None:
     run("up")
     state = read_state()
@@ -198,6 +213,35 @@ def test_options_from_the_environment(run: Run) -> None:
     run("launch", "right")
     result = run("transfer", "left:catalog", "right", env={"SKYWAY_FORMAT": "json", "SKYWAY_VERIFY": "1"})
     assert json.loads(result.stdout)["verified"] is True
+
+
+def test_longest_pause(run: Run) -> None:
+    run("launch", "left", "--workload", "catalog")
+    run("launch", "right")
+
+    def asked(*arguments: str, env: dict[str, str] | None = None) -> float:
+        document = json.loads(run(*arguments, "--format", "json", env=env).stdout)
+        report = document["results"][0]["runs"][0] if "results" in document else document
+        return float(report["longest_window_ms"])
+
+    for command in (["transfer", "left:catalog", "right"], ["compare", "left:catalog", "right", "--runs", "1"]):
+        assert asked(*command) == 5.0
+        assert asked(*command, "--max-pause", "0.25") == 0.25
+        assert asked(*command, env={"SKYWAY_MAX_PAUSE": "2"}) == 2.0
+        assert "Invalid value for '--max-pause'" in run(*command, "--max-pause", "0", code=2).stderr
+        text = " ".join(run(command[0], "--help").stdout.split())
+        assert "env var: SKYWAY_MAX_PAUSE; default: 5.0" in text
+
+
+def test_windows_are_reported(run: Run) -> None:
+    run("launch", "left", "--workload", "catalog")
+    run("launch", "right")
+    document = json.loads(run("transfer", "left:catalog", "right", "--format", "json").stdout)
+    assert (document["send_window_share"], document["land_window_share"]) == (0.25, 0.1)
+    text = run("transfer", "left:catalog", "right").stdout
+    assert "sender 1.00 ms (25%), receiver 0.40 ms (10%)" in text
+    assert "restarted walks" in text
+    assert "windows" not in run("transfer", "left:catalog", "right", "--serializer", "java").stdout
 
 
 def test_demo_prints_exactly_the_document(run: Run) -> None:

@@ -34,6 +34,7 @@ def test_public_names() -> None:
         "LaunchError",
         "LayoutMismatch",
         "Link",
+        "LinkClosed",
         "LinkError",
         "Orchestrator",
         "PeerFailed",

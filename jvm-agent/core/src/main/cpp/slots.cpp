@@ -129,6 +129,9 @@ int64_t SlotPool::acquire(bool force) {
     // A plain ftruncate would race with another thread's larger one; growing by fallocate cannot shrink, and it
     // reports a full memory here instead of as a SIGBUS at the first touch.
     if (_fd >= 0 && fallocate(_fd, 0, (off_t)slot * (off_t)_slotBytes, (off_t)_slotBytes) != 0) {
+        // Back, unless another thread has taken the next one meanwhile: a retry must not use up the numbers.
+        uint32_t created = slot + 1;
+        _created.compare_exchange_strong(created, slot, std::memory_order_relaxed);
         return -1;
     }
     _inUse.fetch_add(1, std::memory_order_relaxed);

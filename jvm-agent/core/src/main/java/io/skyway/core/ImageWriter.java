@@ -122,8 +122,9 @@ public final class ImageWriter implements AutoCloseable {
                     case NO_MEMORY:
                         throw new SkywayException(
                                 SkywayException.Kind.HEAP_FULL,
-                                "native memory for the image is short after " + Native.writerObjects(writer)
-                                        + " objects; give the process more memory outside of its heap");
+                                "memory for the image's blocks is short after " + Native.writerObjects(writer)
+                                        + " objects: shared memory is full or limited, or the process is short of"
+                                        + " memory outside of its heap. TCP needs no shared memory");
                     case TOO_LARGE: {
                         Object[] found = Native.writerFound(writer);
                         throw new SkywayException(

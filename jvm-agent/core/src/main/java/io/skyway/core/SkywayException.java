@@ -23,6 +23,7 @@ public class SkywayException extends RuntimeException {
         ENGINE_REFUSED,
         SERIALIZER_FAILED,
         LINK,
+        LINK_CLOSED,
         USAGE,
         INTERNAL
     }

@@ -37,7 +37,7 @@ final class Errors {
             case HEAP_FULL -> Status.Code.RESOURCE_EXHAUSTED;
             case TIMEOUT -> Status.Code.DEADLINE_EXCEEDED;
             case CANCELLED -> Status.Code.CANCELLED;
-            case PEER_FAILED, LINK -> Status.Code.UNAVAILABLE;
+            case PEER_FAILED, LINK, LINK_CLOSED -> Status.Code.UNAVAILABLE;
             case INTERNAL -> Status.Code.INTERNAL;
         };
     }

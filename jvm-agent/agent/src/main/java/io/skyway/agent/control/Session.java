@@ -30,6 +30,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -42,6 +43,8 @@ public final class Session {
     private static final long ANSWER_SECONDS = 30;
     /** Of one connection. The orchestrator has one for each JVM, with a call for each transfer that waits. */
     private static final int MOST_CALLS = 1024;
+    /** The shortest time between two questions for a sign of life. */
+    private static final long KEEP_ALIVE_MILLIS = 20;
     /** Enough to look at headers. */
     private static final int DOOR_THREADS = 2;
 
@@ -52,11 +55,13 @@ public final class Session {
     private final ExecutorService door = DaemonThreads.bounded("skyway-door", DOOR_THREADS);
     private final ScheduledExecutorService ticker = DaemonThreads.ticker("skyway-ticker");
     private final EventLoopGroup network =
-            new MultiThreadIoEventLoopGroup(1, DaemonThreads.factory("skyway-net"), NioIoHandler.newFactory());
+            new MultiThreadIoEventLoopGroup(1, this::networkThread, NioIoHandler.newFactory());
     private final HealthStatusManager health = new HealthStatusManager();
     private final ManagedChannel channel;
+    private final ThreadFactory networkThreads = DaemonThreads.factory("skyway-net");
     private Server server;
-    private Links links;
+    private volatile Links links;
+    private volatile boolean closed;
 
     /** Connects to the orchestrator when it is first needed. */
     public Session(AgentOptions options, Instrumentation instrumentation, Phases phases) {
@@ -108,6 +113,8 @@ public final class Session {
                 .workerEventLoopGroup(network)
                 .executor(door)
                 .callExecutor(token.executor(threads))
+                // The orchestrator asks for signs of life, also while it waits for the end of a long call.
+                .permitKeepAliveTime(KEEP_ALIVE_MILLIS, TimeUnit.MILLISECONDS)
                 .maxConcurrentCallsPerConnection(MOST_CALLS)
                 .maxInboundMessageSize(MOST_MESSAGE)
                 .intercept(token.server(doorman::known))
@@ -163,6 +170,26 @@ public final class Session {
         return options.orchestrator();
     }
 
+    private Thread networkThread(Runnable loop) {
+        return networkThreads.newThread(() -> {
+            try {
+                loop.run();
+            } finally {
+                networkEnded();
+            }
+        });
+    }
+
+    /** Without it nobody can ask for anything, or learn how it went: peers must not wait for this JVM. */
+    private void networkEnded() {
+        if (!closed) {
+            System.err.println("skyway: the agent's network thread has ended: its orchestrator cannot reach this JVM");
+            if (links != null) {
+                links.closeAll("its JVM's network thread has ended");
+            }
+        }
+    }
+
     private void shutDown(ShutdownRequest request, Runnable whenShutDown) {
         threads.execute(() -> {
             close("the session was ended");
@@ -175,6 +202,7 @@ public final class Session {
 
     /** Ends the services. Running transfers fail. Published and received graphs stay. */
     public void close(String why) {
+        closed = true;
         health.enterTerminalState();
         if (links != null) {
             links.closeAll(why);

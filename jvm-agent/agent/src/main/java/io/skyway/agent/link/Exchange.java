@@ -169,12 +169,29 @@ final class Exchange {
     // ---- every 100 ms, on the ticker's thread
 
     private void tick() {
-        progress.accept(TransferProgress.newBuilder()
-                .setObjects(send.objects())
-                .setBytes(send.bytes)
-                .setSegmentsSent(send.blocksSent)
-                .setSegmentsLanded(send.blocksLanded)
-                .build());
+        try {
+            tellProgress();
+            watch();
+        } catch (Throwable t) {
+            // A task that throws is not run again, nobody is told, and nothing else looks at the time.
+            link.breakOff(t);
+        }
+    }
+
+    private void tellProgress() {
+        try {
+            progress.accept(TransferProgress.newBuilder()
+                    .setObjects(send.objects())
+                    .setBytes(send.bytes)
+                    .setSegmentsSent(send.blocksSent)
+                    .setSegmentsLanded(send.blocksLanded)
+                    .build());
+        } catch (IllegalStateException e) {
+            // The call has ended in this moment.
+        }
+    }
+
+    private void watch() {
         long now = System.nanoTime();
         if (now - aliveAt > ALIVE_NANOS) {
             aliveAt = now;

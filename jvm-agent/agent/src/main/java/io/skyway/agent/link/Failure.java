@@ -26,6 +26,11 @@ public final class Failure extends SkywayException {
         }
     }
 
+    /** What is said when the heap has no room even for saying it. Made while there is. */
+    private static final Failure SENDER_FULL = new Failure(full(Side.SENDER), null);
+
+    private static final Failure RECEIVER_FULL = new Failure(full(Side.RECEIVER), null);
+
     private final transient ErrorDetail detail;
 
     private Failure(ErrorDetail detail, Throwable cause) {
@@ -38,11 +43,32 @@ public final class Failure extends SkywayException {
         return new Failure(detail, null);
     }
 
-    /** Anything that went wrong on one side. Errors of the VM become failures as well: the JVM goes on. */
+    private static ErrorDetail full(Side side) {
+        return ErrorDetail.newBuilder()
+                .setKind(ErrorDetail.Kind.HEAP_FULL)
+                .setMessage(
+                        "the " + side + "'s heap is so full that it cannot even say what failed: start that JVM with a"
+                                + " larger -Xmx")
+                .setSide(side.toString())
+                .build();
+    }
+
+    /**
+     * Anything that went wrong on one side. Errors of the VM become failures as well: the JVM goes on. Throws nothing:
+     * whoever handles a failure must get to the end, also when the heap is full.
+     */
     public static Failure of(Throwable t, Side side) {
         if (t instanceof Failure f) {
             return f;
         }
+        try {
+            return described(t, side);
+        } catch (OutOfMemoryError | StackOverflowError e) {
+            return side == Side.SENDER ? SENDER_FULL : RECEIVER_FULL;
+        }
+    }
+
+    private static Failure described(Throwable t, Side side) {
         ErrorDetail.Builder detail = ErrorDetail.newBuilder()
                 .setKind(ErrorDetail.Kind.valueOf(kind(t).name()))
                 .setMessage(cut(message(t)))
@@ -61,7 +87,11 @@ public final class Failure extends SkywayException {
     }
 
     static Failure of(Kind kind, Side side, String message) {
-        return of(new SkywayException(kind, message), side);
+        try {
+            return of(new SkywayException(kind, message), side);
+        } catch (OutOfMemoryError e) {
+            return of(e, side);
+        }
     }
 
     static Failure of(Kind kind, Side side, String message, Throwable cause) {

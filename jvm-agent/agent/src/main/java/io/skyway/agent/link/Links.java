@@ -109,7 +109,7 @@ public final class Links {
             begun.accept(send);
             if (!(links.get(request.getLinkId()) instanceof SenderLink link)) {
                 throw Failure.of(
-                        Kind.LINK,
+                        Kind.LINK_CLOSED,
                         Failure.Side.SENDER,
                         "no link \"" + request.getLinkId() + "\" is open from this JVM: connect the two JVMs (again)");
             }

@@ -85,10 +85,16 @@ final class ReceiverLink implements Link {
         } catch (IOException e) {
             close("the connection to " + peer + " broke (" + e.getMessage() + ")");
         } catch (Throwable t) {
-            close("reading from " + peer + " failed: " + t);
+            breakOff(t);
         } finally {
             end();
         }
+    }
+
+    /** For what nobody foresaw, such as a heap that is full: the peer must see the link's end, not wait in silence. */
+    private void breakOff(Throwable t) {
+        Failure failure = Failure.of(t, Failure.Side.RECEIVER);
+        close(failure.getMessage(), failure);
     }
 
     private void read(FrameHeader frame) throws IOException {
@@ -158,23 +164,26 @@ final class ReceiverLink implements Link {
     // ---- the landing thread
 
     private void land(Receive r) {
-        Future<?> tick = context.ticker()
-                .scheduleWithFixedDelay(() -> tick(r), ALIVE_MILLIS, ALIVE_MILLIS, TimeUnit.MILLISECONDS);
+        Future<?> tick = null;
         TransferReport report = null;
         Failure failure = null;
         try {
+            tick = context.ticker()
+                    .scheduleWithFixedDelay(() -> tick(r), ALIVE_MILLIS, ALIVE_MILLIS, TimeUnit.MILLISECONDS);
             report = r.run();
         } catch (Throwable t) {
             failure = Failure.of(t, Failure.Side.RECEIVER);
         } finally {
             // From here on no thread of this side touches a block of this transfer.
             r.inbox.close();
-            tick.cancel(false);
+            if (tick != null) {
+                tick.cancel(false);
+            }
             // Before the last word: the sender may begin the next one at once.
             current = null;
         }
-        count(report);
         try {
+            count(report);
             if (report != null) {
                 channel.write(FrameType.RESULT, r.number, report.toByteArray());
             } else {
@@ -182,6 +191,9 @@ final class ReceiverLink implements Link {
             }
         } catch (IOException e) {
             close("the connection to " + peer + " broke (" + e.getMessage() + ")");
+        } catch (Throwable t) {
+            // Without the last word the sender would wait for it.
+            breakOff(t);
         }
     }
 
@@ -210,6 +222,15 @@ final class ReceiverLink implements Link {
 
     private void tick(Receive r) {
         try {
+            sayAlive(r);
+        } catch (Throwable t) {
+            // A task that throws is not run again, and nobody is told.
+            breakOff(t);
+        }
+    }
+
+    private void sayAlive(Receive r) {
+        try {
             channel.writeAlive(r.number);
         } catch (IOException e) {
             close("the connection to " + peer + " broke (" + e.getMessage() + ")");
@@ -234,17 +255,26 @@ final class ReceiverLink implements Link {
 
     @Override
     public void close(String why) {
-        synchronized (this) {
-            if (closedBecause == null) {
-                closedBecause = why;
+        close(why, null);
+    }
+
+    /** @param failure of the transfer that is running; null: that the peer failed, for this reason */
+    private void close(String why, Failure failure) {
+        try {
+            synchronized (this) {
+                if (closedBecause == null) {
+                    closedBecause = why;
+                }
             }
+            Receive r = current;
+            if (r != null) {
+                r.inbox.abort(
+                        failure != null ? failure : Failure.of(Kind.PEER_FAILED, Failure.Side.SENDER, closedBecause));
+            }
+        } finally {
+            // Wakes up the reading thread, which does the rest.
+            channel.close();
         }
-        Receive r = current;
-        if (r != null) {
-            r.inbox.abort(Failure.of(Kind.PEER_FAILED, Failure.Side.SENDER, closedBecause));
-        }
-        // Wakes up the reading thread, which does the rest.
-        channel.close();
     }
 
     private void end() {

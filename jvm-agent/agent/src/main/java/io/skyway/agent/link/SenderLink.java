@@ -104,7 +104,7 @@ final class SenderLink implements Link {
     private void checkOpen() {
         if (closedBecause != null) {
             throw Failure.of(
-                    Kind.LINK,
+                    Kind.LINK_CLOSED,
                     Failure.Side.SENDER,
                     "the link to " + peer + " is closed: " + closedBecause.getMessage()
                             + ". Connect the two JVMs again");
@@ -206,7 +206,15 @@ final class SenderLink implements Link {
             channel.write(type, send.number, bytes);
         } catch (IOException e) {
             lost(e);
+        } catch (Throwable t) {
+            // A receiver that was not told goes on waiting for blocks: then it must see the end of the link.
+            breakOff(t);
         }
+    }
+
+    /** For what nobody foresaw, such as a heap that is full: nobody must go on waiting for this link. */
+    void breakOff(Throwable t) {
+        close(Failure.of(t, Failure.Side.SENDER));
     }
 
     void writeAlive(Send send) {
@@ -251,7 +259,7 @@ final class SenderLink implements Link {
         } catch (IOException e) {
             lost(e);
         } catch (Throwable t) {
-            lost(new IOException(t.toString(), t));
+            breakOff(t);
         }
     }
 
@@ -306,27 +314,34 @@ final class SenderLink implements Link {
     }
 
     void close(String why, Kind kind, Failure.Side side) {
+        close(Failure.of(kind, side, why));
+    }
+
+    private void close(Failure why) {
         Failure failure;
         synchronized (this) {
             if (closedBecause == null) {
-                closedBecause = Failure.of(kind, side, why);
+                closedBecause = why;
             }
             failure = closedBecause;
         }
-        // Before the socket is closed: its threads would report that as the reason.
         Send send = current;
-        if (send != null) {
-            send.fail(failure);
+        try {
+            // Before the socket is closed: its threads would report that as the reason.
+            if (send != null) {
+                send.fail(failure);
+            }
+        } finally {
+            channel.close();
+            if (send != null) {
+                send.answer.completeExceptionally(failure);
+            }
+            stack.close();
+            synchronized (this) {
+                releaseIfIdle();
+            }
+            whenClosed.run();
         }
-        channel.close();
-        if (send != null) {
-            send.answer.completeExceptionally(failure);
-        }
-        stack.close();
-        synchronized (this) {
-            releaseIfIdle();
-        }
-        whenClosed.run();
     }
 
     @Override

@@ -103,6 +103,16 @@ final class StreamSource extends OutputStream implements BlockSource {
         long start = System.nanoTime();
         while (slot < 0) {
             slot = pool.acquire(POLL_MILLIS);
+            if (slot < 0 && pool.inUse() == 0) {
+                slot = pool.acquire(0);
+                if (slot < 0) {
+                    // None is with the receiver, so none will come back.
+                    throw new SkywayException(
+                            SkywayException.Kind.HEAP_FULL,
+                            "memory for the stream's blocks is short: shared memory is full or limited. TCP needs"
+                                    + " none");
+                }
+            }
             if (cancelled) {
                 throw new SkywayException(SkywayException.Kind.CANCELLED, "the transfer was cancelled");
             }

@@ -26,6 +26,25 @@ class FailureTest {
         assertEquals("receiver", there.detail().getSide());
     }
 
+    /** What a full heap makes of any attempt to describe what failed. */
+    private static final class Indescribable extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        public String toString() {
+            throw new OutOfMemoryError("Java heap space");
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aHeapThatIsTooFullToSaySoIsAFailureToo(Failure.Side side) {
+        Failure f = Failure.of(new Indescribable(), side);
+        assertEquals(Kind.HEAP_FULL, f.kind());
+        assertEquals(side.toString(), f.detail().getSide());
+        assertTrue(f.getMessage().contains("larger -Xmx"), f.getMessage());
+    }
+
     @Test
     void theSideThatFailedStays() {
         Failure f = Failure.of(Kind.BAD_IMAGE, Failure.Side.RECEIVER, "x");
