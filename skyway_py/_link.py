@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import TracebackType
 
 from skyway_py._errors import EngineRefused, InvalidRequest, SkywayError
@@ -71,6 +71,8 @@ class Link:
         serializer: str = SKYWAY,
         timeout: float | None = 600.0,
         max_pause_micros: int = 0,
+        consistent: bool = False,
+        cuts: Sequence[str] = (),
         on_progress: ProgressHook | None = None,
     ) -> TransferResult:
         """Moves one graph; as `Orchestrator.transfer`."""
@@ -81,6 +83,8 @@ class Link:
             serializer=serializer,
             timeout=timeout,
             max_pause_micros=max_pause_micros,
+            consistent=consistent,
+            cuts=cuts,
         )
         return running.finish(on_progress)
 
@@ -94,6 +98,8 @@ class Link:
         timeout: float | None = 600.0,
         discard: bool = False,
         max_pause_micros: int = 0,
+        consistent: bool = False,
+        cuts: Sequence[str] = (),
         again: Callable[[], Link] | None = None,
     ) -> RunningTransfer:
         """Begins to move one graph, and leaves the waiting to the caller; as `Orchestrator.start_transfer`.
@@ -117,6 +123,8 @@ class Link:
                 timeout_millis=0 if timeout is None else max(1, round(timeout * 1e3)),
                 discard=discard,
                 max_pause_micros=max_pause_micros,
+                consistent=consistent,
+                cuts=cuts,
             ),
             verify=verify,
             on_broken=self.close,

@@ -237,6 +237,8 @@ class Orchestrator:
         transport: str | None = None,
         timeout: float | None = 600.0,
         max_pause_micros: int = 0,
+        consistent: bool = False,
+        cuts: Sequence[str] = (),
         on_progress: ProgressHook | None = None,
     ) -> TransferResult:
         """Moves a graph from one heap into another and waits until it is visible there.
@@ -250,6 +252,10 @@ class Orchestrator:
         :param transport: as in connect().
         :param timeout: seconds; None: no limit.
         :param max_pause_micros: longest sending window in microseconds; 0: the engine's default.
+        :param consistent: copy the whole graph at one safepoint, as it is at one moment; the pause is as long as the
+            walk.
+        :param cuts: fields (`com.acme.Order.session`) and classes (`com.acme.Session`) that arrive as null, in this
+            transfer and all that follow from this sender.
         :param on_progress: called with a Progress now and then; an exception of it cancels the transfer.
         :raises TransferError: the graph did not arrive; one of its subclasses says why.
         :raises LinkError: the two JVMs cannot be linked.
@@ -264,6 +270,8 @@ class Orchestrator:
             transport=transport,
             timeout=timeout,
             max_pause_micros=max_pause_micros,
+            consistent=consistent,
+            cuts=cuts,
         )
         return running.finish(on_progress)
 
@@ -278,6 +286,8 @@ class Orchestrator:
         transport: str | None = None,
         timeout: float | None = 600.0,
         max_pause_micros: int = 0,
+        consistent: bool = False,
+        cuts: Sequence[str] = (),
     ) -> RunningTransfer:
         """Begins a transfer, and leaves the waiting to the caller; parameters and errors as in transfer()."""
         sender, root = split_source(source)
@@ -291,6 +301,8 @@ class Orchestrator:
             serializer=serializer,
             timeout=timeout,
             max_pause_micros=max_pause_micros,
+            consistent=consistent,
+            cuts=cuts,
             again=lambda: self.connect(sender, receiver, transport),
         )
 

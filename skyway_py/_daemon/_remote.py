@@ -157,6 +157,8 @@ class RemoteOrchestrator:
         transport: str | None = None,
         timeout: float | None = None,
         max_pause_micros: int = 0,
+        consistent: bool = False,
+        cuts: Sequence[str] = (),
         on_progress: ProgressHook | None = None,
     ) -> TransferResult:
         """Moves a graph; parameters as in Orchestrator.transfer()."""
@@ -168,6 +170,8 @@ class RemoteOrchestrator:
             transport=transport_number(transport),
             timeout_millis=round((timeout or 0) * 1e3),
             max_pause_micros=max_pause_micros,
+            consistent=consistent,
+            cuts=cuts,
         )
         call = self._stub.RunTransfer(request, metadata=self._metadata)
         try:

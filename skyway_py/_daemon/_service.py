@@ -97,6 +97,8 @@ class _Orchestration(pb_grpc.OrchestrationServicer):
                 transport=transport_name(request.transport),
                 timeout=request.timeout_millis / 1e3 or None,
                 max_pause_micros=request.max_pause_micros,
+                consistent=request.consistent,
+                cuts=request.cuts,
             )
             # Called when the call is over, however it is; a transfer that is done is not disturbed.
             done = threading.Event()

@@ -486,6 +486,8 @@ class TransferRequest(_message.Message):
     TIMEOUT_MILLIS_FIELD_NUMBER: _builtins.int
     DISCARD_FIELD_NUMBER: _builtins.int
     MAX_PAUSE_MICROS_FIELD_NUMBER: _builtins.int
+    CONSISTENT_FIELD_NUMBER: _builtins.int
+    CUTS_FIELD_NUMBER: _builtins.int
     link_id: _builtins.str
     transfer_id: _builtins.str
     """chosen by the orchestrator, unique"""
@@ -501,6 +503,12 @@ class TransferRequest(_message.Message):
     """Bench only: the receiver drops the graph at once when it has arrived."""
     max_pause_micros: _builtins.int
     """Longest sending window in microseconds; 0: the engine's default."""
+    consistent: _builtins.bool
+    """The whole graph is copied at one safepoint of the sender."""
+    @_builtins.property
+    def cuts(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """CLASS.FIELD or CLASS: arrive as null, in this transfer and all that follow from this sender."""
+
     def __init__(
         self,
         *,
@@ -512,10 +520,12 @@ class TransferRequest(_message.Message):
         timeout_millis: _builtins.int = ...,
         discard: _builtins.bool = ...,
         max_pause_micros: _builtins.int = ...,
+        consistent: _builtins.bool = ...,
+        cuts: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["destination", b"destination", "discard", b"discard", "link_id", b"link_id", "max_pause_micros", b"max_pause_micros", "root", b"root", "serializer", b"serializer", "timeout_millis", b"timeout_millis", "transfer_id", b"transfer_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["consistent", b"consistent", "cuts", b"cuts", "destination", b"destination", "discard", b"discard", "link_id", b"link_id", "max_pause_micros", b"max_pause_micros", "root", b"root", "serializer", b"serializer", "timeout_millis", b"timeout_millis", "transfer_id", b"transfer_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -334,6 +334,8 @@ class RunTransferRequest(_message.Message):
     TRANSPORT_FIELD_NUMBER: _builtins.int
     TIMEOUT_MILLIS_FIELD_NUMBER: _builtins.int
     MAX_PAUSE_MICROS_FIELD_NUMBER: _builtins.int
+    CONSISTENT_FIELD_NUMBER: _builtins.int
+    CUTS_FIELD_NUMBER: _builtins.int
     source: _builtins.str
     """JVM:ROOT"""
     target: _builtins.str
@@ -343,6 +345,9 @@ class RunTransferRequest(_message.Message):
     transport: _agent_pb2.Transport.ValueType
     timeout_millis: _builtins.int
     max_pause_micros: _builtins.int
+    consistent: _builtins.bool
+    @_builtins.property
+    def cuts(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
     def __init__(
         self,
         *,
@@ -353,10 +358,12 @@ class RunTransferRequest(_message.Message):
         transport: _agent_pb2.Transport.ValueType = ...,
         timeout_millis: _builtins.int = ...,
         max_pause_micros: _builtins.int = ...,
+        consistent: _builtins.bool = ...,
+        cuts: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["max_pause_micros", b"max_pause_micros", "serializer", b"serializer", "source", b"source", "target", b"target", "timeout_millis", b"timeout_millis", "transport", b"transport", "verify", b"verify"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["consistent", b"consistent", "cuts", b"cuts", "max_pause_micros", b"max_pause_micros", "serializer", b"serializer", "source", b"source", "target", b"target", "timeout_millis", b"timeout_millis", "transport", b"transport", "verify", b"verify"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -14,6 +14,7 @@ from skyway_py.cli._output import ProgressLine, print_facts, print_json
     "Move a graph from one JVM into another.",
     "skyway transfer left:catalog right --verify",
     "skyway transfer left:catalog right:copy --transport tcp --format json",
+    "skyway transfer left:orders right --cut com.acme.Order.session --consistent",
     "skyway transfer 'shop:com.acme.Catalog#INSTANCE.byName' 'right:com.acme.Cache#map'",
 )
 @options.source_argument("source")
@@ -35,6 +36,20 @@ from skyway_py.cli._output import ProgressLine, print_facts, print_json
 @options.transport_option
 @options.timeout_option(600.0, "How long the transfer may take.")
 @options.max_pause_option
+@click.option(
+    "--consistent",
+    is_flag=True,
+    envvar="SKYWAY_CONSISTENT",
+    show_envvar=True,
+    help="Copy the whole graph at one safepoint, as it is at one moment.",
+)
+@click.option(
+    "--cut",
+    "cuts",
+    multiple=True,
+    metavar="CLASS[.FIELD]",
+    help="Leave a field or a class behind: it arrives as null, now and in later transfers of this sender. Repeatable.",
+)
 @options.format_option
 def transfer(
     source: str,
@@ -44,6 +59,8 @@ def transfer(
     transport: str,
     timeout: float,
     max_pause: float,
+    consistent: bool,
+    cuts: tuple[str, ...],
     form: str,
 ) -> None:
     """Move the graph SOURCE (JVM:ROOT) into the JVM TARGET, and print a report.
@@ -60,6 +77,8 @@ def transfer(
             transport=transport,
             timeout=timeout,
             max_pause_micros=round(max_pause * 1e3),
+            consistent=consistent,
+            cuts=cuts,
             on_progress=line.transfer,
         )
     if form == "json":

@@ -8,13 +8,12 @@ from typing import Final
 
 import pytest
 
-from skyway_py import GraphRefused, Orchestrator
+from skyway_py import GraphRefused, InvalidRequest, Orchestrator
 from tests.jvm.jvms import COMBINATIONS, VERIFY, Compiled, Pair, collect, jdk_of, together, wait_for_line
 from tests.shapes import SHAPES, Shape
 
 #: What a rule changes on the way is not the same afterwards.
 CHANGED: Final = {
-    "a stray field that was cut",
     "an object with an arrival hook",
     "a hash structure of another library, with an arrival hook",
 }
@@ -33,9 +32,10 @@ def shapes(request: pytest.FixtureRequest, compiled: Compiled) -> Iterator[Pair]
                 collector=collector,
                 heap="256m",
                 java_args=VERIFY,
-                app=compiled.app("fixture.Shapes"),
+                app=compiled.app("fixture.Shapes", *counting),
             )
-            for name in ("left", "right")
+            # One counts, so that there is something to be consistent about.
+            for name, counting in (("left", ["counting"]), ("right", []))
         )
         for jvm in (left, right):
             wait_for_line(jvm, "ready")
@@ -64,3 +64,20 @@ def test_shape(shapes: Pair, shape: Shape) -> None:
             shapes.transfer(root, destination, verify=False)
         assert all(refusal.path.startswith("root[1]") for refusal in caught.value.refusals)
         assert destination not in [r.name for r in shapes.right.roots()]
+
+
+def test_cuts_of_a_transfer(shapes: Pair) -> None:
+    with pytest.raises(GraphRefused, match=r"root\[1\]\.thread"):
+        shapes.transfer("left behind", "elsewhere", verify=False)
+    with pytest.raises(InvalidRequest, match="nothing to cut"):
+        shapes.transfer("left behind", "elsewhere", cuts=["fixture.Nothing.at"])
+    # The hook asks that the field is null and the rest is there.
+    assert shapes.transfer("left behind", "got left behind", cuts=["fixture.Shapes$Dragging.thread"]).verified
+    shapes.right.drop_root("got left behind")
+
+
+def test_a_consistent_copy_is_of_one_moment(shapes: Pair) -> None:
+    # A thread counts the cells up in their order; the hook throws when they are of different moments.
+    for _ in range(3):
+        shapes.transfer("counted", "got counted", verify=False, consistent=True)
+    shapes.right.drop_root("got counted")

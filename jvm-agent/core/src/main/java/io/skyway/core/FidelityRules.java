@@ -55,11 +55,13 @@ public final class FidelityRules {
         onHook.accept(type);
     }
 
-    boolean isCut(Field f) {
+    /** Whether the field is left behind. */
+    public boolean isCut(Field f) {
         return !cutFields.isEmpty() && cutFields.contains(f);
     }
 
-    boolean isCut(Class<?> c) {
+    /** Whether objects of this class are left behind. */
+    public boolean isCut(Class<?> c) {
         for (Class<?> k : cutClasses) {
             if (k.isAssignableFrom(c)) {
                 return true;

@@ -157,7 +157,14 @@ final class AgentService extends AgentControlGrpc.AgentControlImplBase {
     @Override
     public void digest(DigestRequest request, StreamObserver<DigestResponse> out) {
         answer(out, Side.SENDER, () -> {
-            GraphDigest.Result r = GraphDigest.of(state.roots().find(request.getRoot()), state.instrumentation());
+            Object root = state.roots().find(request.getRoot());
+            GraphDigest.Result r = engine.started()
+                    ? GraphDigest.of(
+                            root,
+                            state.instrumentation(),
+                            engine.engine().rules()::isCut,
+                            engine.engine().rules()::isCut)
+                    : GraphDigest.of(root, state.instrumentation());
             return DigestResponse.newBuilder()
                     .setDigest(r.hex())
                     .setObjects(r.objects())

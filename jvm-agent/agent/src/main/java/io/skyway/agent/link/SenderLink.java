@@ -118,8 +118,15 @@ final class SenderLink implements Link {
         String serializer = send.request.getSerializer();
         if (Serializers.isEngine(serializer)) {
             long pause = send.request.getMaxPauseMicros() * 1000;
+            for (String cut : send.request.getCutsList()) {
+                Cut.apply(cut, context.engine().rules());
+            }
             return new EngineSource(
-                    context.engine().newWriter(pool, new WriterOptions(segmentBytes, pause, imageId)), root);
+                    context.engine()
+                            .newWriter(
+                                    pool,
+                                    new WriterOptions(segmentBytes, pause, send.request.getConsistent(), imageId)),
+                    root);
         }
         return new StreamSource(serializers.get(serializer, Failure.Side.SENDER), root, pool, stack);
     }

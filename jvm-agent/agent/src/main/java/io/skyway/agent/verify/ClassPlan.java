@@ -11,6 +11,7 @@ import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import jdk.internal.misc.Unsafe;
 
@@ -20,6 +21,9 @@ final class ClassPlan {
     static final int CONSTANT = -1;
     /** Stands where a class's ordinal would: the description of a class follows. */
     static final int DESCRIPTION = -2;
+
+    /** Stands where a field's offset would: it is left behind when the object is sent, and goes in as null or zero. */
+    static final long CUT = -1;
 
     /** How an object goes into the digest. */
     enum Kind {
@@ -60,7 +64,8 @@ final class ClassPlan {
     /** Of a primitive array: the size of an element in bytes. */
     final int elementBytes;
 
-    private ClassPlan(Class<?> type, int ordinal, boolean constants, Kind kind, List<Field> fields) {
+    private ClassPlan(
+            Class<?> type, int ordinal, boolean constants, Kind kind, List<Field> fields, Predicate<Field> cut) {
         this.type = type;
         this.ordinal = ordinal;
         this.constants = constants;
@@ -86,9 +91,9 @@ final class ClassPlan {
             if (field.getType().isPrimitive()) {
                 bytes[primitiveCount] = (byte) size(field.getType());
                 sum += bytes[primitiveCount];
-                primitiveOffsets[primitiveCount++] = memory.objectFieldOffset(field);
+                primitiveOffsets[primitiveCount++] = cut.test(field) ? CUT : memory.objectFieldOffset(field);
             } else {
-                referenceOffsets[referenceCount++] = memory.objectFieldOffset(field);
+                referenceOffsets[referenceCount++] = cut.test(field) ? CUT : memory.objectFieldOffset(field);
             }
         }
         description = text.toString();
@@ -104,29 +109,30 @@ final class ClassPlan {
                         Kind.FIELDS,
                         fields.stream()
                                 .filter(f -> !f.getDeclaringClass().getName().startsWith("java."))
-                                .toList())
+                                .toList(),
+                        cut)
                 : null;
     }
 
-    static ClassPlan of(Class<?> type, int ordinal, boolean constants) {
+    static ClassPlan of(Class<?> type, int ordinal, boolean constants, Predicate<Field> cut) {
         if (type == Class.class) {
-            return new ClassPlan(type, ordinal, constants, Kind.CLASS, List.of());
+            return new ClassPlan(type, ordinal, constants, Kind.CLASS, List.of(), cut);
         }
         if (Enum.class.isAssignableFrom(type)) {
-            return new ClassPlan(type, ordinal, constants, Kind.ENUM, List.of());
+            return new ClassPlan(type, ordinal, constants, Kind.ENUM, List.of(), cut);
         }
         if (type.isArray()) {
             Kind kind = type.getComponentType().isPrimitive() ? Kind.PRIMITIVES : Kind.REFERENCES;
-            return new ClassPlan(type, ordinal, constants, kind, List.of());
+            return new ClassPlan(type, ordinal, constants, kind, List.of(), cut);
         }
         if (type == WeakReference.class || type == SoftReference.class) {
-            return new ClassPlan(type, ordinal, constants, Kind.REFERENCE, List.of());
+            return new ClassPlan(type, ordinal, constants, Kind.REFERENCE, List.of(), cut);
         }
         if (type == Pattern.class) {
-            return new ClassPlan(type, ordinal, constants, Kind.PATTERN, List.of());
+            return new ClassPlan(type, ordinal, constants, Kind.PATTERN, List.of(), cut);
         }
         Kind kind = HashTables.mayBe(type) ? Kind.TABLE : Kind.FIELDS;
-        return new ClassPlan(type, ordinal, constants, kind, instanceFields(type));
+        return new ClassPlan(type, ordinal, constants, kind, instanceFields(type), cut);
     }
 
     private static List<Field> instanceFields(Class<?> type) {

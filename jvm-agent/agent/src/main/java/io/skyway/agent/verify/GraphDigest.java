@@ -3,10 +3,12 @@ package io.skyway.agent.verify;
 import java.lang.instrument.Instrumentation;
 import java.lang.ref.Reference;
 import java.lang.reflect.Array;
+import java.lang.reflect.Field;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import jdk.internal.misc.Unsafe;
 
@@ -38,6 +40,8 @@ public final class GraphDigest {
 
     private final Map<Class<?>, ClassPlan> plans = new HashMap<>();
     private final PlatformConstants constants;
+    private final Predicate<Field> cutField;
+    private final Predicate<Class<?>> cutClass;
     private final ObjectTable table = new ObjectTable();
     private final DigestSink sink = new DigestSink();
     private ClassPlan last;
@@ -45,8 +49,10 @@ public final class GraphDigest {
     private long references;
     private long primitiveBytes;
 
-    private GraphDigest(PlatformConstants constants) {
+    private GraphDigest(PlatformConstants constants, Predicate<Field> cutField, Predicate<Class<?>> cutClass) {
         this.constants = constants;
+        this.cutField = cutField;
+        this.cutClass = cutClass;
     }
 
     /**
@@ -57,8 +63,19 @@ public final class GraphDigest {
      * @throws IllegalStateException when the graph has more objects than {@link ObjectTable#MAX_OBJECTS}
      */
     public static Result of(Object root, Instrumentation inst) {
+        return of(root, inst, f -> false, c -> false);
+    }
+
+    /**
+     * As {@link #of(Object, Instrumentation)}, of the graph without what is left behind.
+     *
+     * @param cutField fields that go in as null, or zero
+     * @param cutClass classes of objects that go in as null
+     */
+    public static Result of(
+            Object root, Instrumentation inst, Predicate<Field> cutField, Predicate<Class<?>> cutClass) {
         export(inst);
-        return new GraphDigest(PlatformConstants.scan(inst)).run(root);
+        return new GraphDigest(PlatformConstants.scan(inst), cutField, cutClass).run(root);
     }
 
     private static void export(Instrumentation inst) {
@@ -112,14 +129,14 @@ public final class GraphDigest {
         long[] offsets = plan.primitives;
         for (int i = 0; i < offsets.length; i++) {
             switch (plan.sizes[i]) {
-                case 1 -> sink.putByte(memory.getByte(o, offsets[i]));
-                case 2 -> sink.putShort(memory.getShort(o, offsets[i]));
-                case 4 -> sink.putInt(memory.getInt(o, offsets[i]));
-                default -> sink.putLong(memory.getLong(o, offsets[i]));
+                case 1 -> sink.putByte(offsets[i] == ClassPlan.CUT ? 0 : memory.getByte(o, offsets[i]));
+                case 2 -> sink.putShort(offsets[i] == ClassPlan.CUT ? 0 : memory.getShort(o, offsets[i]));
+                case 4 -> sink.putInt(offsets[i] == ClassPlan.CUT ? 0 : memory.getInt(o, offsets[i]));
+                default -> sink.putLong(offsets[i] == ClassPlan.CUT ? 0 : memory.getLong(o, offsets[i]));
             }
         }
         for (long offset : plan.references) {
-            reference(memory.getReference(o, offset));
+            reference(offset == ClassPlan.CUT ? null : memory.getReference(o, offset));
         }
     }
 
@@ -151,7 +168,7 @@ public final class GraphDigest {
     }
 
     private void reference(Object target) {
-        if (target == null) {
+        if (target == null || cutClass.test(target.getClass())) {
             sink.putInt(0);
             return;
         }
@@ -172,7 +189,7 @@ public final class GraphDigest {
         ClassPlan plan = plans.get(type);
         if (plan == null) {
             constants.addSingletons(type);
-            plan = ClassPlan.of(type, plans.size(), constants.hasInstancesOf(type));
+            plan = ClassPlan.of(type, plans.size(), constants.hasInstancesOf(type), cutField);
             plans.put(type, plan);
             // A new class describes itself where its first object would start; its ordinal then follows.
             sink.putInt(ClassPlan.DESCRIPTION);

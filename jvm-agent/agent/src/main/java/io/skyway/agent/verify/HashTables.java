@@ -113,7 +113,7 @@ final class HashTables {
             Collections.sort(parts);
         } else {
             Unsafe memory = Unsafe.getUnsafe();
-            ClassPlan plan = ClassPlan.of(type, 0, false);
+            ClassPlan plan = ClassPlan.of(type, 0, false, f -> false);
             for (int i = 0; i < plan.primitives.length; i++) {
                 long at = plan.primitives[i];
                 parts.add(String.valueOf(
