@@ -39,7 +39,19 @@ final class Receive {
     TransferReport run() throws Exception {
         Roots.Destination destination =
                 request.getDiscard() ? root -> {} : link.context().roots().destination(request.getDestination());
-        Object root = Serializers.isEngine(request.getSerializer()) ? land() : deserialize();
+        Thread thread = Thread.currentThread();
+        ClassLoader before = thread.getContextClassLoader();
+        thread.setContextClassLoader(destination.loader());
+        try {
+            return run(destination);
+        } finally {
+            thread.setContextClassLoader(before);
+        }
+    }
+
+    private TransferReport run(Roots.Destination destination) throws Exception {
+        Object root =
+                Serializers.isEngine(request.getSerializer()) ? land(destination.loader()) : deserialize();
         if (root == null) {
             throw new IOException("the serializer returned null");
         }
@@ -54,8 +66,8 @@ final class Receive {
                 .build();
     }
 
-    private Object land() throws Exception {
-        try (ImageReader reader = link.context().engine().newReader(new ReaderOptions(null, null, imageId))) {
+    private Object land(ClassLoader loader) throws Exception {
+        try (ImageReader reader = link.context().engine().newReader(new ReaderOptions(loader, null, imageId))) {
             for (Slice s = inbox.take(); s != Slice.END; s = inbox.take()) {
                 try {
                     reader.accept(pool.address(s.slot(), s.length()), s.length());
