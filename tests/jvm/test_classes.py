@@ -132,7 +132,9 @@ def test_classes_of_a_destination(apps: Pair) -> None:
         ("same", "other", r"plug\.Thing\.second is a long there, a double here"),
     ],
 )
-def test_different_class_is_refused_with_the_difference(apps: Pair, root: str, destination: str, difference: str) -> None:
+def test_different_class_is_refused_with_the_difference(
+    apps: Pair, root: str, destination: str, difference: str
+) -> None:
     name = f"for {PLACES[destination]}"
     with pytest.raises(SkywayError, match=difference) as caught:
         apps.transfer(f"thing {PLACES[root]}", name, verify=False)

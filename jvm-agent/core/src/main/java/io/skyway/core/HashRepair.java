@@ -163,18 +163,13 @@ final class HashRepair {
         return c.getName().equals(SET_N) || c.getName().equals(MAP_N);
     }
 
-    /** Whether this named object's hash is this process's own. */
+    /**
+     * Whether this named object's hash may be this process's own. A {@code hashCode} of its class says nothing: those of
+     * text attributes and Unicode blocks ask the one of Object, those of collections ask their elements.
+     */
     static boolean isOwn(Object o) {
-        Class<?> c = o.getClass();
-        if (o instanceof Class || o instanceof Enum) {
-            return true;
-        }
-        try {
-            // Arrays are named only when empty, and keys of nothing.
-            return !c.isArray() && c.getMethod("hashCode").getDeclaringClass() == Object.class;
-        } catch (NoSuchMethodException e) {
-            return true;
-        }
+        // Arrays are named only when empty, and keys of nothing.
+        return !o.getClass().isArray() && !STABLE.contains(o.getClass());
     }
 
     /**
@@ -290,8 +285,7 @@ final class HashRepair {
                     return;
                 }
                 entries.add(Map.entry(key, pair.getValue()));
-                lost |= !stable(key)
-                        && PARTS.binHash.getInt(e) != (int) PARTS.binSpread.invoke(null, key.hashCode());
+                lost |= !stable(key) && PARTS.binHash.getInt(e) != (int) PARTS.binSpread.invoke(null, key.hashCode());
             }
         }
         if (lost) {
@@ -336,7 +330,14 @@ final class HashRepair {
             PARTS.oldCount.setInt(map, 0);
             for (Map.Entry<?, ?> e : entries) {
                 int hash = e.getKey().hashCode();
-                PARTS.oldAdd.invoke(map, hash, e.getKey(), e.getValue(), (hash & 0x7fffffff) % table.length);
+                int at = (hash & 0x7fffffff) % table.length;
+                for (Object o = ((Object[]) fresh)[at]; o != null; o = PARTS.oldNext.get(o)) {
+                    if (PARTS.oldHash.getInt(o) == hash
+                            && ((Map.Entry<?, ?>) o).getKey().equals(e.getKey())) {
+                        throw new IllegalStateException("two equal keys");
+                    }
+                }
+                PARTS.oldAdd.invoke(map, hash, e.getKey(), e.getValue(), at);
             }
         }
     }
@@ -346,7 +347,8 @@ final class HashRepair {
         if (cells == null) {
             return;
         }
-        // Whatever lies somewhere else than where a probe for it ends is lost, so all are put in again. The mark that stands
+        // Whatever lies somewhere else than where a probe for it ends is lost, so all are put in again. The mark that
+        // stands
         // for a null key is one object of the class, and travels by its name.
         Object[] old = cells.clone();
         Arrays.fill(cells, null);
@@ -354,6 +356,9 @@ final class HashRepair {
             if (old[i] != null) {
                 int at = (int) PARTS.identityHash.invoke(null, old[i], old.length);
                 while (cells[at] != null) {
+                    if (cells[at] == old[i]) {
+                        throw new IllegalStateException("two identical keys");
+                    }
                     at = at + 2 < old.length ? at + 2 : 0;
                 }
                 cells[at] = old[i];

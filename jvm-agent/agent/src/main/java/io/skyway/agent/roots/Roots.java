@@ -85,8 +85,7 @@ public final class Roots {
             throw new SkywayException(Kind.USAGE, e.getMessage(), e);
         }
         ClassLoader loader = Names.loaderOf(text);
-        return new At(
-                root -> deliver(text, root), loader != null ? loader : ClassLoader.getSystemClassLoader());
+        return new At(root -> deliver(text, root), loader != null ? loader : ClassLoader.getSystemClassLoader());
     }
 
     /** The loader of the class that the path begins at; its classes are those that the field can hold. */
