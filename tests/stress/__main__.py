@@ -2,6 +2,9 @@
 
 Each pair runs with heap verification before and after each collection. The seed decides every choice of what is sent
 where; how the threads interleave it cannot decide. Exit status 1 when anything went wrong.
+
+With --fidelity: random graphs, each of which the receiver builds too and compares. The first seed is printed; an error
+has the seed of the graph, and `--fidelity 1 --seed N` begins with it.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ import click
 
 from skyway_py import HeapFull, JdkNotFound, Jvm, Orchestrator, SkywayError, find_jdk
 from skyway_py._paths import agent_jar, bench_jar
+from tests.graphs import BATCH, compile_apps, launch, run
 from tests.jvm import faults
 from tests.jvm.jvms import APPS, Compiled, javac
 
@@ -36,6 +40,7 @@ class Totals:
     seed: int
     seconds: float = 0.0
     transfers: int = 0
+    graphs: int = 0
     segments: int = 0
     collections: int = 0
     crashes: int = 0
@@ -105,6 +110,24 @@ def _pair(feature: int, collector: str, flags: list[str], seconds: float, rng: r
             _autopsy(jvm, totals)
 
 
+def _graphs(feature: int, collector: str, flags: list[str], count: int, first: int, totals: Totals) -> None:
+    """Random graphs of the seeds from `first`, in whole batches."""
+    with tempfile.TemporaryDirectory() as directory, Orchestrator() as skyway:
+        jdk = find_jdk(feature)
+        compile_apps(jdk, Path(directory))
+        jvms = launch(skyway, Path(directory), jdk, collector, [*VERIFY, *flags], first)
+        for _ in range(-(-count // BATCH)):
+            try:
+                totals.graphs += run(skyway, 1)
+                totals.transfers += 2
+            except SkywayError as error:
+                totals.differences += 1
+                totals.errors.append(f"JDK {feature} {collector} {' '.join(flags)}: {error}")
+                break
+        for jvm in jvms:
+            _autopsy(jvm, totals)
+
+
 def _autopsy(jvm: Jvm, totals: Totals) -> None:
     log = jvm.log.read_text(errors="replace") if jvm.log is not None else ""
     totals.app_oom += log.count("OutOfMemoryError")
@@ -158,8 +181,17 @@ def _faults(count: int, features: list[int], seed: int) -> bool:
 @click.option("--gc", "collectors", default="serial,parallel,g1", show_default=True, help="Collectors.")
 @click.option("--seed", type=int, default=None, help="Replays the choices of an earlier run.")
 @click.option("--faults", "fault_count", type=click.IntRange(min=1), help="So many faults, instead of load.")
+@click.option("--fidelity", type=click.IntRange(min=1), help="So many random graphs in each combination, instead of load.")
 @click.option("--format", "output", type=click.Choice(["text", "json"]), default="text", show_default=True)
-def main(seconds: float, jdk: str, collectors: str, seed: int | None, fault_count: int | None, output: str) -> None:
+def main(
+    seconds: float,
+    jdk: str,
+    collectors: str,
+    seed: int | None,
+    fault_count: int | None,
+    fidelity: int | None,
+    output: str,
+) -> None:
     """Stress over the whole matrix."""
     chosen = random.SystemRandom().randrange(1 << 32) if seed is None else seed
     print(f"seed {chosen}", file=sys.stderr)
@@ -180,7 +212,10 @@ def main(seconds: float, jdk: str, collectors: str, seed: int | None, fault_coun
     for feature, collector, flags in matrix:
         print(f"JDK {feature} {collector} {' '.join(flags)}", file=sys.stderr)
         try:
-            _pair(feature, collector, flags, seconds / len(matrix), random.Random(rng.randrange(1 << 32)), totals)
+            if fidelity is not None:
+                _graphs(feature, collector, flags, fidelity, chosen, totals)
+            else:
+                _pair(feature, collector, flags, seconds / len(matrix), random.Random(rng.randrange(1 << 32)), totals)
         except SkywayError as error:
             totals.errors.append(f"JDK {feature} {collector} {' '.join(flags)}: {error}")
     totals.seconds = round(time.monotonic() - started, 1)

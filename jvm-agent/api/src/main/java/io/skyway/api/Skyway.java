@@ -66,6 +66,19 @@ public final class Skyway {
     }
 
     /**
+     * Says where the classes of graphs that arrive under a name are found: in an application server, a plug-in's own
+     * loader. Without this it is the application's class path, {@link ClassLoader#getSystemClassLoader}. While such a graph
+     * is landed and its hooks run, the loader is the receiving thread's context class loader too. It is kept for the life
+     * of this JVM. A static field as a destination needs no such rule: the loader of its class is asked.
+     *
+     * @param name see {@link #publish}
+     * @throws IllegalArgumentException if the name has another form
+     */
+    public static void classLoader(String name, ClassLoader loader) {
+        Names.classLoader(name, loader);
+    }
+
+    /**
      * Waits until a graph has arrived under a name and removes it.
      *
      * @return the root

@@ -52,6 +52,16 @@ class SkywayTest {
     }
 
     @Test
+    void aNameHasALoaderWhenTheApplicationSaysSo() {
+        ClassLoader mine = new ClassLoader(null) {};
+        Skyway.classLoader("plug-in", mine);
+        assertSame(mine, Names.loaderOf("plug-in"));
+        assertNull(Names.loaderOf("other"));
+        assertThrows(IllegalArgumentException.class, () -> Skyway.classLoader("a#b", mine));
+        assertThrows(NullPointerException.class, () -> Skyway.classLoader("plug-in", null));
+    }
+
+    @Test
     void takeRemoves() throws Exception {
         Names.deliver("in", "x");
         assertEquals("x", Skyway.take("in"));

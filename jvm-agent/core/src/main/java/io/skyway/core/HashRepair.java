@@ -72,7 +72,18 @@ final class HashRepair {
             Field elements,
             Method setProbe,
             Field pairs,
-            Method mapProbe) {
+            Method mapProbe,
+            Field bins,
+            Class<?> treeBin,
+            Field treeFirst,
+            Field binHash,
+            Field binNext,
+            Method binSpread,
+            Method putBin,
+            Field baseCount,
+            Field counterCells,
+            Field cells,
+            Method identityHash) {
 
         static Parts find() {
             try {
@@ -80,6 +91,8 @@ final class HashRepair {
                 Class<?> oldEntry = Class.forName("java.util.Hashtable$Entry");
                 Class<?> setN = Class.forName(SET_N);
                 Class<?> mapN = Class.forName(MAP_N);
+                Class<?> bin = Class.forName("java.util.concurrent.ConcurrentHashMap$Node");
+                Class<?> treeBin = Class.forName("java.util.concurrent.ConcurrentHashMap$TreeBin");
                 return new Parts(
                         field(HashMap.class, "table"),
                         field(HashMap.class, "size"),
@@ -106,7 +119,18 @@ final class HashRepair {
                         field(setN, "elements"),
                         method(setN, "probe", Object.class),
                         field(mapN, "table"),
-                        method(mapN, "probe", Object.class));
+                        method(mapN, "probe", Object.class),
+                        field(ConcurrentHashMap.class, "table"),
+                        treeBin,
+                        field(treeBin, "first"),
+                        field(bin, "hash"),
+                        field(bin, "next"),
+                        method(ConcurrentHashMap.class, "spread", int.class),
+                        method(ConcurrentHashMap.class, "putVal", Object.class, Object.class, boolean.class),
+                        field(ConcurrentHashMap.class, "baseCount"),
+                        field(ConcurrentHashMap.class, "counterCells"),
+                        field(IdentityHashMap.class, "table"),
+                        method(IdentityHashMap.class, "hash", Object.class, int.class));
             } catch (ReflectiveOperationException | InaccessibleObjectException e) {
                 return null;
             }
@@ -139,18 +163,13 @@ final class HashRepair {
         return c.getName().equals(SET_N) || c.getName().equals(MAP_N);
     }
 
-    /** Whether this named object's hash is this process's own. */
+    /**
+     * Whether this named object's hash may be this process's own. A {@code hashCode} of its class says nothing: those of
+     * text attributes and Unicode blocks ask the one of Object, those of collections ask their elements.
+     */
     static boolean isOwn(Object o) {
-        Class<?> c = o.getClass();
-        if (o instanceof Class || o instanceof Enum) {
-            return true;
-        }
-        try {
-            // Arrays are named only when empty, and keys of nothing.
-            return !c.isArray() && c.getMethod("hashCode").getDeclaringClass() == Object.class;
-        } catch (NoSuchMethodException e) {
-            return true;
-        }
+        // Arrays are named only when empty, and keys of nothing.
+        return !o.getClass().isArray() && !STABLE.contains(o.getClass());
     }
 
     /**
@@ -243,18 +262,50 @@ final class HashRepair {
         }
     }
 
-    private static <K, V> void concurrent(ConcurrentHashMap<K, V> map) {
-        List<Map.Entry<K, V>> entries = new ArrayList<>(map.entrySet().size());
+    private static <K, V> void concurrent(ConcurrentHashMap<K, V> map) throws ReflectiveOperationException {
+        List<Map.Entry<K, V>> entries = new ArrayList<>();
         boolean lost = false;
-        for (Map.Entry<K, V> e : map.entrySet()) {
-            entries.add(Map.entry(e.getKey(), e.getValue()));
-            lost |= !stable(e.getKey()) && map.get(e.getKey()) != e.getValue();
+        // Not entrySet, get and put: a subclass may have its own.
+        Object[] table = (Object[]) PARTS.bins.get(map);
+        if (table == null) {
+            return;
+        }
+        for (Object first : table) {
+            Object e = first;
+            if (e != null && e.getClass() == PARTS.treeBin) {
+                e = PARTS.treeFirst.get(e);
+            }
+            for (; e != null; e = PARTS.binNext.get(e)) {
+                @SuppressWarnings("unchecked")
+                Map.Entry<K, V> pair = (Map.Entry<K, V>) e;
+                K key = pair.getKey();
+                if (key == null) {
+                    // It was growing while it was sent: its public methods know where the rest is.
+                    refill(map);
+                    return;
+                }
+                entries.add(Map.entry(key, pair.getValue()));
+                lost |= !stable(key) && PARTS.binHash.getInt(e) != (int) PARTS.binSpread.invoke(null, key.hashCode());
+            }
         }
         if (lost) {
-            map.clear();
+            Arrays.fill(table, null);
+            PARTS.baseCount.setLong(map, 0);
+            PARTS.counterCells.set(map, null);
             for (Map.Entry<K, V> e : entries) {
-                map.put(e.getKey(), e.getValue());
+                PARTS.putBin.invoke(map, e.getKey(), e.getValue(), false);
             }
+        }
+    }
+
+    private static <K, V> void refill(ConcurrentHashMap<K, V> map) {
+        List<Map.Entry<K, V>> entries = new ArrayList<>();
+        for (Map.Entry<K, V> e : map.entrySet()) {
+            entries.add(Map.entry(e.getKey(), e.getValue()));
+        }
+        map.clear();
+        for (Map.Entry<K, V> e : entries) {
+            map.put(e.getKey(), e.getValue());
         }
     }
 
@@ -279,24 +330,39 @@ final class HashRepair {
             PARTS.oldCount.setInt(map, 0);
             for (Map.Entry<?, ?> e : entries) {
                 int hash = e.getKey().hashCode();
-                PARTS.oldAdd.invoke(map, hash, e.getKey(), e.getValue(), (hash & 0x7fffffff) % table.length);
+                int at = (hash & 0x7fffffff) % table.length;
+                for (Object o = ((Object[]) fresh)[at]; o != null; o = PARTS.oldNext.get(o)) {
+                    if (PARTS.oldHash.getInt(o) == hash
+                            && ((Map.Entry<?, ?>) o).getKey().equals(e.getKey())) {
+                        throw new IllegalStateException("two equal keys");
+                    }
+                }
+                PARTS.oldAdd.invoke(map, hash, e.getKey(), e.getValue(), at);
             }
         }
     }
 
-    private static <K, V> void identity(IdentityHashMap<K, V> map) {
-        List<K> keys = new ArrayList<>();
-        List<V> values = new ArrayList<>();
-        boolean lost = false;
-        for (Map.Entry<K, V> e : map.entrySet()) {
-            keys.add(e.getKey());
-            values.add(e.getValue());
-            lost |= !map.containsKey(e.getKey());
+    private static void identity(IdentityHashMap<?, ?> map) throws ReflectiveOperationException {
+        Object[] cells = (Object[]) PARTS.cells.get(map);
+        if (cells == null) {
+            return;
         }
-        if (lost) {
-            map.clear();
-            for (int i = 0; i < keys.size(); i++) {
-                map.put(keys.get(i), values.get(i));
+        // Whatever lies somewhere else than where a probe for it ends is lost, so all are put in again. The mark that
+        // stands
+        // for a null key is one object of the class, and travels by its name.
+        Object[] old = cells.clone();
+        Arrays.fill(cells, null);
+        for (int i = 0; i < old.length; i += 2) {
+            if (old[i] != null) {
+                int at = (int) PARTS.identityHash.invoke(null, old[i], old.length);
+                while (cells[at] != null) {
+                    if (cells[at] == old[i]) {
+                        throw new IllegalStateException("two identical keys");
+                    }
+                    at = at + 2 < old.length ? at + 2 : 0;
+                }
+                cells[at] = old[i];
+                cells[at + 1] = old[i + 1];
             }
         }
     }

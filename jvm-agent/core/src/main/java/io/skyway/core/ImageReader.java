@@ -5,6 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
@@ -393,17 +394,17 @@ public final class ImageReader implements AutoCloseable {
             }
         }
         ownHashes = true;
-        // What was met later may be part of what was met earlier.
-        for (int place = envelope.length - 1; place > 0; place--) {
-            Object o = StandIns.resolve(envelope[place], scope.loader());
+        if (envelope.length == 0 || stores.keySet().stream().anyMatch(p -> p <= 0 || p >= envelope.length)) {
+            throw new SkywayException(SkywayException.Kind.BAD_IMAGE, "the image's envelope lacks stand-ins");
+        }
+        List<Runnable> later = new ArrayList<>();
+        for (int place : StandIns.order(envelope, stores, this::holder)) {
+            Object o = StandIns.resolve(envelope[place], scope.loader(), later);
             for (long[] s : stores.getOrDefault(place, List.of())) {
                 storeMade(s, o);
             }
-            stores.remove(place);
         }
-        if (envelope.length == 0 || !stores.isEmpty()) {
-            throw new SkywayException(SkywayException.Kind.BAD_IMAGE, "the image's envelope lacks stand-ins");
-        }
+        later.forEach(Runnable::run);
         return envelope[0];
     }
 
@@ -415,12 +416,18 @@ public final class ImageReader implements AutoCloseable {
                     "an object of " + value.getClass().getName() + " was made on arrival for a field of type "
                             + declared.getName());
         }
-        Object[] holder = (Object[]) spine[(int) s[0]];
+        Object holder = holder(s);
         if (s[2] < 0) {
-            holder[(int) s[1]] = value;
+            ((Object[]) holder)[(int) s[1]] = value;
         } else {
-            Internals.putReference(holder[(int) s[1]], s[2], value);
+            Internals.putReference(holder, s[2], value);
         }
+    }
+
+    /** The object that a made object is stored into. */
+    private Object holder(long[] s) {
+        Object in = spine[(int) s[0]];
+        return s[2] < 0 ? in : ((Object[]) in)[(int) s[1]];
     }
 
     /** Hash tables that go by this process's hashes are rebuilt; then the application's hooks run. */
@@ -432,7 +439,11 @@ public final class ImageReader implements AutoCloseable {
         // The image goes from the root down: what is inside of a table comes after it, and must be right before it.
         for (int i = places.length - 1; i >= 0; i--) {
             Object o = arrival(places[i]);
-            if (HashRepair.handles(o.getClass()) && (ownHashes || HashRepair.isSalted(o.getClass()))) {
+            // A boxed value has the same hash everywhere, but not the same identity.
+            if (HashRepair.handles(o.getClass())
+                    && (ownHashes
+                            || HashRepair.isSalted(o.getClass())
+                            || nameCount > 0 && o instanceof IdentityHashMap)) {
                 HashRepair.repair(o);
             }
         }

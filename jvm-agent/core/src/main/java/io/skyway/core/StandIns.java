@@ -13,11 +13,14 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.text.AttributedCharacterIterator;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.WeakHashMap;
+import java.util.function.Function;
 import java.util.regex.Pattern;
 
 /**
@@ -30,7 +33,8 @@ import java.util.regex.Pattern;
  *   <li>dynamic proxies: their interfaces and handler
  *   <li>{@link WeakReference} and {@link SoftReference}: the referent; {@link WeakHashMap}: its entries
  *   <li>{@link Pattern}: its text and flags
- *   <li>classes of the platform of which one object exists per value, as Currency: class and field values
+ *   <li>classes of the platform of which one object exists per value, as Currency, and Locale, whose parts do: class and
+ *       field values
  *   <li>an application's classes with {@code writeReplace}: the replacement; with {@code readResolve} alone: class and field
  *       values
  * </ul>
@@ -85,6 +89,10 @@ final class StandIns {
                 || inherited(c, "readResolve") == null
                 || inherited(c, "writeReplace") != null) {
             return false;
+        }
+        if (c == Locale.class) {
+            // Equal is who has the identical language, and the identical country.
+            return true;
         }
         try {
             Class<?> equals = c.getMethod("equals", Object.class).getDeclaringClass();
@@ -205,11 +213,84 @@ final class StandIns {
     }
 
     /**
+     * The order in which stand-ins become objects: what a form itself holds comes before it, since a captured argument or
+     * a referent cannot be put in afterwards. Otherwise, and where forms hold each other, the last one first: what was met
+     * later may be part of what was met earlier.
+     *
+     * @param stores for a place, where its object will be stored
+     * @param holder the object that such a store goes to
+     */
+    static int[] order(Object[] envelope, Map<Integer, List<long[]>> stores, Function<long[], Object> holder) {
+        Map<Object, Integer> owner = new IdentityHashMap<>();
+        for (int place = 1; place < envelope.length; place++) {
+            if (envelope[place] instanceof Object[] form) {
+                owner.putIfAbsent(form, place);
+                for (Object part : form) {
+                    if (part instanceof SerializedLambda l) {
+                        owner.putIfAbsent(captured(l), place);
+                    }
+                    // What a handler or a referent holds may come later.
+                    if (part instanceof Object[] || part != null && REPLACED.equals(form[0])) {
+                        owner.putIfAbsent(part, place);
+                    }
+                }
+            }
+        }
+        List<List<Integer>> needs = new ArrayList<>();
+        for (int place = 0; place < envelope.length; place++) {
+            needs.add(new ArrayList<>());
+        }
+        stores.forEach((place, list) -> {
+            for (long[] s : list) {
+                Integer user = owner.get(holder.apply(s));
+                if (user != null && !user.equals(place)) {
+                    needs.get(user).add(place);
+                }
+            }
+        });
+        int[] order = new int[envelope.length - 1];
+        int count = 0;
+        int[] next = new int[envelope.length];
+        boolean[] begun = new boolean[envelope.length];
+        ArrayDeque<Integer> open = new ArrayDeque<>();
+        for (int first = envelope.length - 1; first > 0; first--) {
+            if (!begun[first]) {
+                begun[first] = true;
+                open.push(first);
+            }
+            while (!open.isEmpty()) {
+                int place = open.peek();
+                if (next[place] < needs.get(place).size()) {
+                    int need = needs.get(place).get(next[place]++);
+                    if (!begun[need]) {
+                        begun[need] = true;
+                        open.push(need);
+                    }
+                } else {
+                    order[count++] = open.pop();
+                }
+            }
+        }
+        return order;
+    }
+
+    private static Object captured(SerializedLambda l) {
+        try {
+            Field f = SerializedLambda.class.getDeclaredField("capturedArgs");
+            f.setAccessible(true);
+            return f.get(l);
+        } catch (ReflectiveOperationException | InaccessibleObjectException e) {
+            return l;
+        }
+    }
+
+    /**
      * Makes the object that a stand-in stands for.
      *
+     * @param later gets what can be done only when all of them are made
      * @throws SkywayException of kind BAD_IMAGE when it is none, or the object's own code fails; CLASS_MISSING
      */
-    static Object resolve(Object standIn, ClassLoader loader) {
+    static Object resolve(Object standIn, ClassLoader loader, List<Runnable> later) {
         Object[] form =
                 standIn instanceof Object[] a && a.length >= 2 && a[0] instanceof String ? (Object[]) standIn : null;
         if (form == null) {
@@ -237,9 +318,8 @@ final class StandIns {
                 case WEAK_MAP: {
                     Object[] pairs = (Object[]) form[1];
                     Map<Object, Object> m = new WeakHashMap<>(Math.max(16, pairs.length));
-                    for (int i = 0; i + 1 < pairs.length; i += 2) {
-                        m.put(pairs[i], pairs[i + 1]);
-                    }
+                    // A key's hash may go by any object that is not made yet.
+                    later.add(() -> fill(m, pairs));
                     return m;
                 }
                 case PATTERN:
@@ -274,6 +354,17 @@ final class StandIns {
                             : SkywayException.Kind.BAD_IMAGE,
                     "a " + what + " object could not be made on arrival: " + cause,
                     cause);
+        }
+    }
+
+    private static void fill(Map<Object, Object> m, Object[] pairs) {
+        try {
+            for (int i = 0; i + 1 < pairs.length; i += 2) {
+                m.put(pairs[i], pairs[i + 1]);
+            }
+        } catch (RuntimeException | StackOverflowError e) {
+            throw new SkywayException(
+                    SkywayException.Kind.BAD_IMAGE, "a weak map could not be filled on arrival: " + e, e);
         }
     }
 

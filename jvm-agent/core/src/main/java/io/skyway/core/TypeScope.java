@@ -109,6 +109,7 @@ final class TypeScope {
         for (TypeDescriptor.FieldDescriptor f : ours.fields()) {
             mine.put(f.declaringClass() + "." + f.name(), f);
         }
+        String moved = null;
         for (TypeDescriptor.FieldDescriptor f : theirs.fields()) {
             String name = f.declaringClass() + "." + f.name();
             TypeDescriptor.FieldDescriptor m = mine.remove(name);
@@ -118,12 +119,16 @@ final class TypeScope {
             if (!m.type().equals(f.type())) {
                 return "field " + name + " is a " + f.type() + " there, a " + m.type() + " here";
             }
-            if (m.offset() != f.offset()) {
-                return "field " + name + " lies at " + f.offset() + " there, at " + m.offset() + " here";
+            if (m.offset() != f.offset() && moved == null) {
+                moved = "field " + name + " lies at " + f.offset() + " there, at " + m.offset() + " here";
             }
         }
         if (!mine.isEmpty()) {
             return "the sender has no field " + mine.keySet().iterator().next();
+        }
+        // One field more moves others: only the last word when there is a better one.
+        if (moved != null) {
+            return moved;
         }
         if (!theirs.superName().equals(ours.superName())) {
             return "its superclass is " + theirs.superName() + " there, " + ours.superName() + " here";

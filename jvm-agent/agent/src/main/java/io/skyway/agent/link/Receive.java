@@ -9,6 +9,7 @@ import io.skyway.core.SlotPool;
 import io.skyway.proto.TransferReport;
 import io.skyway.proto.TransferRequest;
 import java.io.IOException;
+import java.util.concurrent.Callable;
 
 /** One transfer on the receiving side. The landing thread's work; the reading thread fills its inbox. */
 final class Receive {
@@ -39,7 +40,10 @@ final class Receive {
     TransferReport run() throws Exception {
         Roots.Destination destination =
                 request.getDiscard() ? root -> {} : link.context().roots().destination(request.getDestination());
-        Object root = Serializers.isEngine(request.getSerializer()) ? land() : deserialize();
+        // The baselines keep to the class path: a serializer is kept for the link, whatever the destination.
+        Object root = Serializers.isEngine(request.getSerializer())
+                ? within(destination.loader(), () -> land(destination.loader()))
+                : deserialize();
         if (root == null) {
             throw new IOException("the serializer returned null");
         }
@@ -47,15 +51,30 @@ final class Receive {
         if (inbox.isAborted()) {
             inbox.take();
         }
-        destination.deliver(root);
+        within(destination.loader(), () -> {
+            destination.deliver(root);
+            return root;
+        });
         return report.setTransportNanos(readNanos)
                 .setRootClass(root.getClass().getName())
                 .setReceiverGc(gc.activity())
                 .build();
     }
 
-    private Object land() throws Exception {
-        try (ImageReader reader = link.context().engine().newReader(new ReaderOptions(null, null, imageId))) {
+    /** With the destination's loader as this thread's own: the application's code runs here. */
+    private static Object within(ClassLoader loader, Callable<Object> body) throws Exception {
+        Thread thread = Thread.currentThread();
+        ClassLoader before = thread.getContextClassLoader();
+        thread.setContextClassLoader(loader);
+        try {
+            return body.call();
+        } finally {
+            thread.setContextClassLoader(before);
+        }
+    }
+
+    private Object land(ClassLoader loader) throws Exception {
+        try (ImageReader reader = link.context().engine().newReader(new ReaderOptions(loader, null, imageId))) {
             for (Slice s = inbox.take(); s != Slice.END; s = inbox.take()) {
                 try {
                     reader.accept(pool.address(s.slot(), s.length()), s.length());

@@ -5,6 +5,7 @@ import io.skyway.core.SkywayException;
 import io.skyway.core.SkywayException.Kind;
 import java.lang.instrument.Instrumentation;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /** Finds the graphs that a transfer names, and the places that it delivers to. */
@@ -53,6 +54,18 @@ public final class Roots {
          * @throws SkywayException when it does not fit there, or the application's hook refused it
          */
         void deliver(Object root);
+
+        /** Finds the classes of what is delivered here. */
+        default ClassLoader loader() {
+            return ClassLoader.getSystemClassLoader();
+        }
+    }
+
+    private record At(Consumer<Object> place, ClassLoader loader) implements Destination {
+        @Override
+        public void deliver(Object root) {
+            place.accept(root);
+        }
     }
 
     /**
@@ -64,14 +77,29 @@ public final class Roots {
         if (FieldPath.isPath(text)) {
             FieldPath.Place place = FieldPath.parse(text).resolve(instrumentation);
             place.checkWritable();
-            return place::set;
+            return new At(place::set, loaderOf(place));
         }
         try {
             Names.checkDestination(text);
         } catch (IllegalArgumentException | IllegalStateException e) {
             throw new SkywayException(Kind.USAGE, e.getMessage(), e);
         }
-        return root -> deliver(text, root);
+        ClassLoader loader = Names.loaderOf(text);
+        return new At(root -> deliver(text, root), loader != null ? loader : ClassLoader.getSystemClassLoader());
+    }
+
+    /** The loader of the class that the path begins at; its classes are those that the field can hold. */
+    private static ClassLoader loaderOf(FieldPath.Place place) {
+        ClassLoader loader = place.holder() == null
+                ? place.field().getDeclaringClass().getClassLoader()
+                : place.holder().getClass().getClassLoader();
+        ClassLoader system = ClassLoader.getSystemClassLoader();
+        for (ClassLoader l = system; l != null; l = l.getParent()) {
+            if (l == loader) {
+                return system;
+            }
+        }
+        return loader != null ? loader : system;
     }
 
     private static void deliver(String name, Object root) {

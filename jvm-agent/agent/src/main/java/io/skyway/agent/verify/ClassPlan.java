@@ -10,6 +10,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
@@ -37,7 +38,9 @@ final class ClassPlan {
         /** A weak or soft reference, by its referent. */
         REFERENCE,
         /** By its text and flags: the rest is compiled from them. */
-        PATTERN
+        PATTERN,
+        /** By its text: the rest are parts that each process shares, and caches. */
+        LOCALE
     }
 
     /** Either process may compute a string's hash at any time, so it says nothing about the graph. */
@@ -130,6 +133,9 @@ final class ClassPlan {
         }
         if (type == Pattern.class) {
             return new ClassPlan(type, ordinal, constants, Kind.PATTERN, List.of(), cut);
+        }
+        if (type == Locale.class) {
+            return new ClassPlan(type, ordinal, false, Kind.LOCALE, List.of());
         }
         Kind kind = HashTables.mayBe(type) ? Kind.TABLE : Kind.FIELDS;
         return new ClassPlan(type, ordinal, constants, kind, instanceFields(type), cut);

@@ -24,7 +24,7 @@ import jdk.internal.misc.Unsafe;
  * and the identity of boxed values that {@code valueOf} caches. Enum constants, {@link Class} objects and the values of
  * {@code static final} fields of platform classes go in by name and are not entered, and so does an object that its own
  * class holds in a static final field. A hash table whose order is each process's own goes in by its entries, a reference
- * object by its referent.
+ * object by its referent, a {@code Locale} by its text.
  *
  * <p>The graph must not change while it is digested. Every visited object gets an identity hash code.
  */
@@ -112,6 +112,7 @@ public final class GraphDigest {
                 sink.putName(((Pattern) o).pattern());
                 sink.putInt(((Pattern) o).flags());
             }
+            case LOCALE -> sink.putName(o.toString());
             case REFERENCES -> elements((Object[]) o);
             case PRIMITIVES -> primitives(o, plan);
             case ENUM -> sink.putName(((Enum<?>) o).name());

@@ -59,7 +59,8 @@ final class HashTables {
      */
     static List<Object> sorted(Object table) {
         List<Object[]> entries = new ArrayList<>();
-        boolean own = alwaysIs(table.getClass());
+        // Equal boxed values have the same hash everywhere, but not the same identity.
+        boolean own = alwaysIs(table.getClass()) || table instanceof IdentityHashMap;
         if (table instanceof Map<?, ?> map) {
             for (Map.Entry<?, ?> e : map.entrySet()) {
                 own |= e.getKey() != null && !STABLE.contains(e.getKey().getClass());

@@ -2,6 +2,7 @@ package io.skyway.agent.roots;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -33,6 +34,14 @@ class RootsTest {
     void graphsAreDelivered() throws Exception {
         roots.destination("in").deliver("x");
         assertEquals("x", Skyway.take("in"));
+    }
+
+    @Test
+    void aDestinationHasTheClassPathOrItsOwnLoader() {
+        ClassLoader mine = new ClassLoader(null) {};
+        Skyway.classLoader("plug-in", mine);
+        assertSame(mine, roots.destination("plug-in").loader());
+        assertSame(ClassLoader.getSystemClassLoader(), roots.destination("in").loader());
     }
 
     @Test

@@ -16,6 +16,7 @@ public final class Names {
     private static final Object LOCK = new Object();
     private static final Map<String, Entry> ENTRIES = new TreeMap<>();
     private static final Map<String, Consumer<Object>> HOOKS = new HashMap<>();
+    private static final Map<String, ClassLoader> LOADERS = new HashMap<>();
 
     private Names() {}
 
@@ -49,6 +50,22 @@ public final class Names {
         check(name);
         synchronized (LOCK) {
             HOOKS.put(name, hook);
+        }
+    }
+
+    /** See {@link io.skyway.api.Skyway#classLoader}. */
+    public static void classLoader(String name, ClassLoader loader) {
+        check(name);
+        Objects.requireNonNull(loader, "loader");
+        synchronized (LOCK) {
+            LOADERS.put(name, loader);
+        }
+    }
+
+    /** Finds the classes of graphs that arrive under that name; null for the application's class path. */
+    public static ClassLoader loaderOf(String name) {
+        synchronized (LOCK) {
+            return LOADERS.get(name);
         }
     }
 
