@@ -26,6 +26,7 @@ struct JWriter {
     Writer writer;
     jobject root = nullptr;
     jobject standIns = nullptr;
+    jobject sent = nullptr, unshared = nullptr, temporary = nullptr;
     std::vector<void*> holders;
     JWriter(SlotPool* p, uint32_t max, uint64_t layout) : writer(p, max, layout) {}
 };
@@ -36,13 +37,15 @@ struct JReader {
     JReader(Scope* s, uint64_t image, uint64_t layout) : reader(s, image, layout) {}
 };
 
-enum Op { kStep = 1, kLand = 2, kLate = 3, kTargets = 4, kStamp = 5 };
+enum Op { kStep = 1, kLand = 2, kLate = 3, kTargets = 4, kStamp = 5, kSources = 6 };
 
 // One operation, inside a window. `array` is element 0 of the array that the window was opened with.
 int run(int op, int64_t self, int64_t a, int64_t b, void* array) {
     switch (op) {
         case kStep:
             return ((JWriter*)self)->writer.step(a, b != 0);
+        case kSources:
+            return ((JWriter*)self)->writer.sources((uint32_t)a, (uint32_t)b, ((JWriter*)self)->temporary);
         case kLand:
             return ((JReader*)self)->reader.land((const uint8_t*)a, (uint8_t*)array);
         case kLate:
@@ -370,6 +373,9 @@ NATIVE(void, writerFree)(JNIEnv* env, jclass, jlong writer) {
     }
     setReference(env, &w->root, nullptr);
     setReference(env, &w->standIns, nullptr);
+    setReference(env, &w->sent, nullptr);
+    setReference(env, &w->unshared, nullptr);
+    setReference(env, &w->temporary, nullptr);
     delete w;
 }
 
@@ -386,6 +392,23 @@ NATIVE(void, writerStandIns)(JNIEnv* env, jclass, jlong writer, jobject root, jo
     setReference(env, &w->standIns, originals);
     w->writer.setRoot(w->root);
     w->writer.setStandIns(w->standIns, originals == nullptr ? 0 : (uint32_t)env->GetArrayLength(originals));
+}
+
+// Before every attempt of an image of a stream: see Writer::setSent.
+NATIVE(void, writerSent)(JNIEnv* env, jclass, jlong writer, jobjectArray sent, jint count, jobject unshared) {
+    JWriter* w = (JWriter*)writer;
+    setReference(env, &w->sent, sent);
+    setReference(env, &w->unshared, unshared);
+    w->writer.setSent(w->sent, (uint32_t)count, w->unshared);
+}
+
+NATIVE(jint, writerSources)(JNIEnv*, jclass, jlong writer) {
+    return (jint)((JWriter*)writer)->writer.sources();
+}
+
+// Where op kSources writes.
+NATIVE(void, writerTemporary)(JNIEnv* env, jclass, jlong writer, jobjectArray temporary) {
+    setReference(env, &((JWriter*)writer)->temporary, temporary);
 }
 
 NATIVE(void, writerRestart)(JNIEnv*, jclass, jlong writer) {

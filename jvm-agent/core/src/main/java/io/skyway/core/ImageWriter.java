@@ -16,11 +16,14 @@ public final class ImageWriter implements AutoCloseable {
     /** Walks begun again after a collection, before the last one is finished in a single window. */
     private static final int MOST_RESTARTS = 2;
 
+    /** Walks of one image of a stream that a collection followed before its objects were noted. */
+    private static final int MOST_MOVED = 100;
+
     // Results of a step, in the order of writer.h.
-    private static final int DONE = 0;
+    static final int DONE = 0;
     private static final int YIELD = 1;
     private static final int NEED_SLOT = 2;
-    private static final int MOVED = 3;
+    static final int MOVED = 3;
     private static final int STOPPED = 4;
     private static final int CANCELLED = 5;
     private static final int NO_MEMORY = 6;
@@ -38,6 +41,8 @@ public final class ImageWriter implements AutoCloseable {
     private long writer;
     private long reported;
     private boolean hadStandIns;
+    private SentObjects sent;
+    private Object unshared;
 
     ImageWriter(Engine engine, SlotPool pool, WriterOptions options) {
         this.engine = engine;
@@ -67,6 +72,7 @@ public final class ImageWriter implements AutoCloseable {
         if (root == null) {
             throw new SkywayException(SkywayException.Kind.USAGE, "the graph's root is null");
         }
+        int moved = 0;
         Windows.Timing timing = new Windows.Timing();
         long start = System.nanoTime();
         long waited = 0;
@@ -78,13 +84,22 @@ public final class ImageWriter implements AutoCloseable {
             hadStandIns = false;
         }
         Native.writerBegin(writer, imageId, root);
-        Native.writerNamed(writer);
+        prepare();
         try {
             for (; ; ) {
                 boolean last = restarts >= MOST_RESTARTS;
                 int r = engine.windows.run(Native.STEP, writer, last ? 0 : maxPauseNanos, last ? 1 : 0, pin, timing);
                 switch (r) {
                     case DONE:
+                        if (sent != null && !sent.collect(writer, standIns, unshared, engine.windows, timing)) {
+                            if (++moved == MOST_MOVED) {
+                                throw new SkywayException(
+                                        SkywayException.Kind.INTERNAL,
+                                        "collections follow each other so closely that what was sent cannot be noted");
+                            }
+                            restart();
+                            break;
+                        }
                         return report(restarts, timing, System.nanoTime() - start - waited);
                     case YIELD:
                         break;
@@ -143,7 +158,25 @@ public final class ImageWriter implements AutoCloseable {
 
     private void restart() {
         Native.writerRestart(writer);
+        prepare();
+    }
+
+    private void prepare() {
         Native.writerNamed(writer);
+        if (sent != null) {
+            sent.prepare(writer, unshared);
+        }
+    }
+
+    /**
+     * For an image of a stream: references to objects of the stream's earlier images name them, and the objects of this
+     * one are added to them when it is written.
+     *
+     * @param newObject one that is sent anew, although it may have been sent before, and is not noted; or null
+     */
+    void continues(SentObjects earlier, Object newObject) {
+        sent = earlier;
+        unshared = newObject;
     }
 
     private GraphRefusedException refused(Object root, List<Object> refused) {

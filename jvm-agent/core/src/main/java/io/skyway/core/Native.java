@@ -7,6 +7,7 @@ final class Native {
     static final int LATE = 3;
     static final int TARGETS = 4;
     static final int STAMP = 5;
+    static final int SOURCES = 6;
 
     private Native() {}
 
@@ -83,6 +84,12 @@ final class Native {
     static native void writerBegin(long writer, long imageId, Object root);
 
     static native void writerStandIns(long writer, Object root, Object[] originals);
+
+    static native void writerSent(long writer, Object[] sent, int count, Object unshared);
+
+    static native int writerSources(long writer);
+
+    static native void writerTemporary(long writer, Object[] temporary);
 
     static native void writerRestart(long writer);
 
