@@ -26,7 +26,7 @@ struct JWriter {
     Writer writer;
     jobject root = nullptr;
     jobject standIns = nullptr;
-    jobject sent = nullptr, unshared = nullptr, temporary = nullptr;
+    jobject sent = nullptr, unshared = nullptr, parts = nullptr;
     std::vector<void*> holders;
     JWriter(SlotPool* p, uint32_t max, uint64_t layout) : writer(p, max, layout) {}
 };
@@ -37,15 +37,17 @@ struct JReader {
     JReader(Scope* s, uint64_t image, uint64_t layout) : reader(s, image, layout) {}
 };
 
-enum Op { kStep = 1, kLand = 2, kLate = 3, kTargets = 4, kStamp = 5, kSources = 6 };
+enum Op { kStep = 1, kLand = 2, kLate = 3, kTargets = 4, kStamp = 5, kNote = 6, kWalkAndNote = 7 };
 
 // One operation, inside a window. `array` is element 0 of the array that the window was opened with.
 int run(int op, int64_t self, int64_t a, int64_t b, void* array) {
     switch (op) {
         case kStep:
             return ((JWriter*)self)->writer.step(a, b != 0);
-        case kSources:
-            return ((JWriter*)self)->writer.sources((uint32_t)a, (uint32_t)b, ((JWriter*)self)->temporary);
+        case kNote:
+            return ((JWriter*)self)->writer.note(((JWriter*)self)->parts, (uint32_t)a);
+        case kWalkAndNote:
+            return ((JWriter*)self)->writer.walkAndNote(((JWriter*)self)->parts);
         case kLand:
             return ((JReader*)self)->reader.land((const uint8_t*)a, (uint8_t*)array);
         case kLate:
@@ -375,7 +377,7 @@ NATIVE(void, writerFree)(JNIEnv* env, jclass, jlong writer) {
     setReference(env, &w->standIns, nullptr);
     setReference(env, &w->sent, nullptr);
     setReference(env, &w->unshared, nullptr);
-    setReference(env, &w->temporary, nullptr);
+    setReference(env, &w->parts, nullptr);
     delete w;
 }
 
@@ -406,9 +408,9 @@ NATIVE(jint, writerSources)(JNIEnv*, jclass, jlong writer) {
     return (jint)((JWriter*)writer)->writer.sources();
 }
 
-// Where op kSources writes.
-NATIVE(void, writerTemporary)(JNIEnv* env, jclass, jlong writer, jobjectArray temporary) {
-    setReference(env, &((JWriter*)writer)->temporary, temporary);
+// Where ops kNote and kWalkAndNote write: an array of arrays.
+NATIVE(void, writerParts)(JNIEnv* env, jclass, jlong writer, jobjectArray parts) {
+    setReference(env, &((JWriter*)writer)->parts, parts);
 }
 
 NATIVE(void, writerRestart)(JNIEnv*, jclass, jlong writer) {

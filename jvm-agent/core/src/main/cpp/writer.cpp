@@ -1137,24 +1137,56 @@ uint32_t Writer::sources() {
     return (uint32_t)_sources.size();
 }
 
-Writer::Result Writer::sources(uint32_t from, uint32_t count, void* temporaryHandle) {
+namespace {
+
+Address elementOf(Address array, uint64_t i) {
+    Address at = array + vm.refArrayBase + i * vm.referenceBytes();
+    return vm.compressedOops ? decode(*(const uint32_t*)at) : *(const Address*)at;
+}
+
+}  // namespace
+
+Writer::Result Writer::note(void* partsHandle, uint32_t from) {
     if (vm.collections() != _collections) {
         return kMoved;
     }
-    Address temporary = *Vm::slotOf(temporaryHandle);
-    if (!vm.isYoung(temporary)) {
-        return kYield;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        Address slot = temporary + vm.refArrayBase + i * vm.referenceBytes();
-        Address a = _sources[from + i].address;
-        if (vm.compressedOops) {
-            *(volatile uint32_t*)slot = (uint32_t)((a - vm.oopBase) >> vm.oopShift);
-        } else {
-            *(volatile uint64_t*)slot = a;
+    Address parts = *Vm::slotOf(partsHandle);
+    size_t next = from;
+    for (uint64_t p = 0; p < lengthOf(parts); p++) {
+        Address part = elementOf(parts, p);
+        if (!vm.isYoung(part)) {
+            return kYield;
+        }
+        uint64_t n = std::min<uint64_t>(lengthOf(part), _sources.size() - next);
+        for (uint64_t i = 0; i < n; i++) {
+            // Alive, if only for a marking that has begun before the walk: a young array may hold it.
+            Address a = _sources[next++].address;
+            Address slot = part + vm.refArrayBase + i * vm.referenceBytes();
+            if (vm.compressedOops) {
+                *(volatile uint32_t*)slot = (uint32_t)((a - vm.oopBase) >> vm.oopShift);
+            } else {
+                *(volatile uint64_t*)slot = a;
+            }
         }
     }
     return kDone;
+}
+
+Writer::Result Writer::walkAndNote(void* partsHandle) {
+    Address parts = *Vm::slotOf(partsHandle);
+    uint64_t room = 0;
+    for (uint64_t p = 0; p < lengthOf(parts); p++) {
+        Address part = elementOf(parts, p);
+        if (!vm.isYoung(part)) {
+            return kMoved;
+        }
+        room += lengthOf(part);
+    }
+    Result r = step(0, true);
+    if (r != kDone) {
+        return r;
+    }
+    return sources() <= room && note(partsHandle, 0) == kDone ? kDone : kMoved;
 }
 
 WriterCounts Writer::counts() const {

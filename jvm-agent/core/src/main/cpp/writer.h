@@ -143,9 +143,13 @@ class Writer {
     }
     // Outside of windows, after kDone in such an image: how many objects it has.
     uint32_t sources();
-    // In a window: sources `from`, `from` + 1, ..., in the image's order, into a young Object[]. kYield: it is not
-    // young any more; kMoved: a collection has run since the walk, and where they are is not known.
-    Result sources(uint32_t from, uint32_t count, void* temporaryHandle);
+    // In a window: sources from `from` on, in the image's order, into Object[]s that are the elements of another.
+    // kYield: one of them is not young any more; kMoved: a collection has run since the walk, and where the objects are
+    // is not known.
+    Result note(void* partsHandle, uint32_t from);
+    // In a window: the walk and the noting in one, for when collections leave no time in between. kMoved: what was
+    // given to write to is not young any more, or too small.
+    Result walkAndNote(void* partsHandle);
     void setHolders(void* const* slots, uint32_t count);
 
     // In a window. A budget of 0 means no limit; `last` lets the pool grow instead of waiting for slots.

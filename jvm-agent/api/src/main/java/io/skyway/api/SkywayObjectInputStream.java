@@ -23,7 +23,8 @@ import java.util.function.Predicate;
  * where an object comes next is an {@link EOFException}, as in Java's own object streams; reading an object where primitive
  * data come next is a {@link StreamCorruptedException} that leaves the stream as it is.
  *
- * <p>{@link ObjectInputFilter}s have no say in what is read; the allow-list does. Not thread-safe.
+ * <p>{@link ObjectInputFilter}s have no say in what is read; the allow-list does. Memory outside of the heap goes back
+ * when the stream is closed. Not thread-safe.
  */
 public final class SkywayObjectInputStream extends ObjectInputStream {
     private final Streams.Source source;

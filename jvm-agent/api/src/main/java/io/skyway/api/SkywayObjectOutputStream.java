@@ -30,7 +30,7 @@ import java.util.Objects;
  * graph that is refused leaves nothing in it, and the stream can go on. After an exception of the underlying stream it
  * cannot.
  *
- * <p>Not thread-safe.
+ * <p>Memory outside of the heap goes back when the stream is closed. Not thread-safe.
  */
 public final class SkywayObjectOutputStream extends ObjectOutputStream {
     private final Streams.Sink sink;

@@ -73,6 +73,7 @@ public final class ImageWriter implements AutoCloseable {
             throw new SkywayException(SkywayException.Kind.USAGE, "the graph's root is null");
         }
         int moved = 0;
+        int sources = 0;
         Windows.Timing timing = new Windows.Timing();
         long start = System.nanoTime();
         long waited = 0;
@@ -88,15 +89,16 @@ public final class ImageWriter implements AutoCloseable {
         try {
             for (; ; ) {
                 boolean last = restarts >= MOST_RESTARTS;
-                int r = engine.windows.run(Native.STEP, writer, last ? 0 : maxPauseNanos, last ? 1 : 0, pin, timing);
+                boolean noting = moved > 0 && SentObjects.fewEnough(sources);
+                Object[][] parts = noting ? sent.parts(writer, sources + sources / 8) : null;
+                int r = noting
+                        ? engine.windows.run(Native.WALK_AND_NOTE, writer, 0, 0, pin, timing)
+                        : engine.windows.run(Native.STEP, writer, last ? 0 : maxPauseNanos, last ? 1 : 0, pin, timing);
                 switch (r) {
                     case DONE:
-                        if (sent != null && !sent.collect(writer, standIns, unshared, engine.windows, timing)) {
-                            if (++moved == MOST_MOVED) {
-                                throw new SkywayException(
-                                        SkywayException.Kind.INTERNAL,
-                                        "collections follow each other so closely that what was sent cannot be noted");
-                            }
+                        if (sent != null && !sent.collect(writer, parts, standIns, unshared, engine.windows, timing)) {
+                            moved = moved(moved);
+                            sources = Math.max(sources, Native.writerSources(writer));
                             restart();
                             break;
                         }
@@ -111,6 +113,10 @@ public final class ImageWriter implements AutoCloseable {
                     }
                     case MOVED:
                         restarts++;
+                        if (noting) {
+                            moved = moved(moved);
+                            sources = Math.max(sources, Native.writerSources(writer));
+                        }
                         restart();
                         break;
                     case WIDER:
@@ -149,11 +155,24 @@ public final class ImageWriter implements AutoCloseable {
                 }
             }
         } finally {
+            if (sent != null) {
+                Native.writerParts(writer, null);
+            }
             engine.windows.total(timing);
             long now = Native.writerNativeBytes(writer);
             NATIVE_BYTES.addAndGet(now - reported);
             reported = now;
         }
+    }
+
+    private static int moved(int times) {
+        if (times + 1 == MOST_MOVED) {
+            throw new SkywayException(
+                    SkywayException.Kind.HEAP_FULL,
+                    "collections follow each other so closely that what was sent cannot be noted; give the process more"
+                            + " heap, or write smaller graphs");
+        }
+        return times + 1;
     }
 
     private void restart() {

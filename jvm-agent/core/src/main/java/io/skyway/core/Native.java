@@ -7,7 +7,8 @@ final class Native {
     static final int LATE = 3;
     static final int TARGETS = 4;
     static final int STAMP = 5;
-    static final int SOURCES = 6;
+    static final int NOTE = 6;
+    static final int WALK_AND_NOTE = 7;
 
     private Native() {}
 
@@ -89,7 +90,7 @@ final class Native {
 
     static native int writerSources(long writer);
 
-    static native void writerTemporary(long writer, Object[] temporary);
+    static native void writerParts(long writer, Object[][] parts);
 
     static native void writerRestart(long writer);
 

@@ -50,9 +50,9 @@ final class ObjectSource implements Streams.Source {
                     return ok;
                 };
         this.options = new ReaderOptions(Engine.loader(new ReaderOptions(loader, null, 0)), noting, 0);
-        this.scope = newScope();
         this.pool = SlotPool.anonymous(engine, SlotPool.slotBytesFor(StreamFormat.segmentBytes()), 1);
         this.slot = pool.acquire(0);
+        this.scope = newScope();
     }
 
     private TypeScope newScope() {
@@ -99,7 +99,7 @@ final class ObjectSource implements Streams.Source {
         if (kind != 0) {
             return kind;
         }
-        boolean ok = false;
+        Throwable failure = new IOException("reading was cut short");
         try {
             int k;
             do {
@@ -116,20 +116,18 @@ final class ObjectSource implements Streams.Source {
             if (k == StreamFormat.DATA && body.length == 0) {
                 throw corrupted("a record of data is empty");
             }
-            ok = true;
+            failure = null;
             if (k != END) {
                 kind = k;
             }
             return k;
         } catch (IOException | RuntimeException e) {
-            if (!(e instanceof EOFException && number < 0)) {
-                fail(e);
-            }
-            ok = true;
+            // An empty stream may still grow.
+            failure = e instanceof EOFException && number < 0 ? null : e;
             throw e;
         } finally {
-            if (!ok) {
-                fail(new IOException("reading was cut short"));
+            if (failure != null) {
+                fail(failure);
             }
         }
     }

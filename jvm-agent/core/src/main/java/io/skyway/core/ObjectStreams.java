@@ -16,11 +16,19 @@ public final class ObjectStreams implements Streams.Engine {
 
     @Override
     public Streams.Sink sink(OutputStream out) throws IOException {
-        return new ObjectSink(engine, out);
+        try {
+            return new ObjectSink(engine, out);
+        } catch (SkywayException e) {
+            throw new IOException(e.getMessage(), e);
+        }
     }
 
     @Override
-    public Streams.Source source(InputStream in, ClassLoader loader, Predicate<String> allowed) {
-        return new ObjectSource(engine, in, loader, allowed);
+    public Streams.Source source(InputStream in, ClassLoader loader, Predicate<String> allowed) throws IOException {
+        try {
+            return new ObjectSource(engine, in, loader, allowed);
+        } catch (SkywayException e) {
+            throw new IOException(e.getMessage(), e);
+        }
     }
 }

@@ -133,8 +133,8 @@ class ObjectStreamsTest {
         List<Object> roots = new ArrayList<>();
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         try (SkywayObjectOutputStream out = new SkywayObjectOutputStream(bytes)) {
-            for (int round = 0; round < 60; round++) {
-                int n = 1 + r.nextInt(round % 10 == 0 ? 30_000 : 300);
+            for (int round = 0; round < 20; round++) {
+                int n = 1 + r.nextInt(round % 10 == 0 ? 10_000 : 300);
                 int from = pool.size();
                 for (int i = 0; i < n; i++) {
                     int kind = r.nextInt(100);
@@ -188,7 +188,7 @@ class ObjectStreamsTest {
                 System.gc();
             }
         });
-        Node[] nodes = new Node[60_000];
+        Node[] nodes = new Node[70_000];
         for (int i = 0; i < nodes.length; i++) {
             nodes[i] = new Node(i);
             nodes[i].a = i == 0 ? null : nodes[i - 1];
@@ -198,9 +198,7 @@ class ObjectStreamsTest {
         collects.start();
         try {
             stream = written(out -> {
-                for (int i = 1_000; i <= nodes.length; i += 59_000 / 4) {
-                    out.writeObject(nodes[i - 1]);
-                }
+                out.writeObject(nodes[66_000]);
                 out.writeObject(nodes);
             });
         } finally {
@@ -208,10 +206,7 @@ class ObjectStreamsTest {
             collects.join(30_000);
         }
         try (SkywayObjectInputStream in = reading(stream)) {
-            List<Node> roots = new ArrayList<>();
-            for (int i = 1_000; i <= nodes.length; i += 59_000 / 4) {
-                roots.add((Node) in.readObject());
-            }
+            List<Node> roots = List.of((Node) in.readObject());
             Node[] all = (Node[]) in.readObject();
             for (int i = 0; i < nodes.length; i++) {
                 assertEquals(i, all[i].id);
@@ -221,6 +216,28 @@ class ObjectStreamsTest {
             for (Node n : roots) {
                 assertSame(all[n.id], n);
             }
+        }
+    }
+
+    /** As when another orchestrator attaches: the same numbers stand for other classes from then on. */
+    @Test
+    void idsChangeInTheMiddle() throws Exception {
+        Node first = new Node(1);
+        byte[] stream = written(out -> {
+            out.writeObject(new Object[] {first, "text", List.of(first)});
+            LocalTypeIds other = new LocalTypeIds();
+            other.register(List.of(new TypeDescriptor(
+                    "first", TypeDescriptor.Kind.INSTANCE, 16, 0, 0, List.of(), "", new byte[32])));
+            engine.useTypes(other);
+            out.writeObject(new Object[] {first, new Node(2), "more", new int[3], List.of(first, first)});
+        });
+        try (SkywayObjectInputStream in = reading(stream)) {
+            Object[] a = (Object[]) in.readObject();
+            Object[] b = (Object[]) in.readObject();
+            assertSame(a[0], b[0]);
+            assertEquals(2, ((Node) b[1]).id);
+            assertEquals("more", b[2]);
+            assertEquals(List.of(b[0], b[0]), b[4]);
         }
     }
 

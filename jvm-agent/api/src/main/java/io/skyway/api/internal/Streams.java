@@ -24,7 +24,7 @@ public final class Streams {
          * @param loader finds classes; null for the thread's context loader
          * @param allowed says of a class name whether its objects may be landed; null allows all
          */
-        Source source(InputStream in, ClassLoader loader, Predicate<String> allowed);
+        Source source(InputStream in, ClassLoader loader, Predicate<String> allowed) throws IOException;
     }
 
     /** Confined to one thread at a time. */
