@@ -354,8 +354,11 @@ void rootsOfAStream(FakeVm& f, SlotPool* pool, std::mt19937_64& random, uint32_t
         count = at;
     }
     // The last root has sent the array of roots as it was then: all four of them.
-    CHECK(same(f, roots, FakeVm::get(FakeVm::get(landed, 28), 16)));
-    CHECK(same(f, roots, landed));
+    Address copies = FakeVm::get(FakeVm::get(landed, 28), 16);
+    CHECK(same(f, roots, copies));
+    for (size_t i = 0; i < 4; i++) {
+        CHECK(FakeVm::get(copies, 16 + 4 * i) == FakeVm::get(landed, 16 + 4 * i));
+    }
     // What was given to write to has grown old.
     Address root = f.newNode(1), parts = f.newArray(FakeVm::kObjects, 1, 4);
     FakeVm::set(parts, 16, f.newArray(FakeVm::kObjects, 8, 4));
