@@ -76,7 +76,9 @@ def test_without_an_agent_the_constructor_says_so(compiled: Compiled, tmp_path: 
     class_path = os.pathsep.join((compiled.class_path, str(agent_jar())))
     command = [str(java), "-cp", class_path, "fixture.Streams", "write", str(tmp_path / "stream"), "once"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
-    assert done.stdout.splitlines()[0].startswith("java.lang.IllegalStateException: object streams need Skyway's engine")
+    assert done.stdout.splitlines()[0].startswith(
+        "java.lang.IllegalStateException: object streams need Skyway's engine"
+    )
     assert "skyway launch" in done.stdout
 
 

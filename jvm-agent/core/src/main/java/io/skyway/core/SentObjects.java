@@ -56,12 +56,7 @@ final class SentObjects {
      * @throws SkywayException of kind USAGE when there are more than an array can hold
      */
     boolean collect(
-            long writer,
-            Object[][] parts,
-            StandIns standIns,
-            Object unshared,
-            Windows windows,
-            Windows.Timing timing) {
+            long writer, Object[][] parts, StandIns standIns, Object unshared, Windows windows, Windows.Timing timing) {
         int fresh = Native.writerSources(writer);
         Object[] originals = standIns.isEmpty() ? new Object[0] : standIns.originals();
         int made = Math.max(originals.length - 1, 0);

@@ -226,8 +226,8 @@ class ObjectStreamsTest {
         byte[] stream = written(out -> {
             out.writeObject(new Object[] {first, "text", List.of(first)});
             LocalTypeIds other = new LocalTypeIds();
-            other.register(List.of(new TypeDescriptor(
-                    "first", TypeDescriptor.Kind.INSTANCE, 16, 0, 0, List.of(), "", new byte[32])));
+            other.register(List.of(
+                    new TypeDescriptor("first", TypeDescriptor.Kind.INSTANCE, 16, 0, 0, List.of(), "", new byte[32])));
             engine.useTypes(other);
             out.writeObject(new Object[] {first, new Node(2), "more", new int[3], List.of(first, first)});
         });
