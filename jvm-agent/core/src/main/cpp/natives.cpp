@@ -27,6 +27,7 @@ struct JWriter {
     Writer writer;
     jobject root = nullptr;
     jobject standIns = nullptr;
+    jobject sent = nullptr, unshared = nullptr, parts = nullptr;
     std::vector<void*> holders;
     JWriter(SlotPool* p, uint32_t max, uint64_t layout) : writer(p, max, layout) {}
 };
@@ -37,13 +38,17 @@ struct JReader {
     JReader(Scope* s, uint64_t image, uint64_t layout) : reader(s, image, layout) {}
 };
 
-enum Op { kStep = 1, kLand = 2, kLate = 3, kTargets = 4, kStamp = 5 };
+enum Op { kStep = 1, kLand = 2, kLate = 3, kTargets = 4, kStamp = 5, kNote = 6, kWalkAndNote = 7 };
 
 // One operation, inside a window. `array` is element 0 of the array that the window was opened with.
 int run(int op, int64_t self, int64_t a, int64_t b, void* array) {
     switch (op) {
         case kStep:
             return ((JWriter*)self)->writer.step(a, b != 0);
+        case kNote:
+            return ((JWriter*)self)->writer.note(((JWriter*)self)->parts, (uint32_t)a);
+        case kWalkAndNote:
+            return ((JWriter*)self)->writer.walkAndNote(((JWriter*)self)->parts);
         case kLand:
             return ((JReader*)self)->reader.land((const uint8_t*)a, (uint8_t*)array);
         case kLate:
@@ -416,6 +421,9 @@ NATIVE(void, writerFree)(JNIEnv* env, jclass, jlong writer) {
     }
     setReference(env, &w->root, nullptr);
     setReference(env, &w->standIns, nullptr);
+    setReference(env, &w->sent, nullptr);
+    setReference(env, &w->unshared, nullptr);
+    setReference(env, &w->parts, nullptr);
     delete w;
 }
 
@@ -432,6 +440,23 @@ NATIVE(void, writerStandIns)(JNIEnv* env, jclass, jlong writer, jobject root, jo
     setReference(env, &w->standIns, originals);
     w->writer.setRoot(w->root);
     w->writer.setStandIns(w->standIns, originals == nullptr ? 0 : (uint32_t)env->GetArrayLength(originals));
+}
+
+// Before every attempt of an image of a stream: see Writer::setSent.
+NATIVE(void, writerSent)(JNIEnv* env, jclass, jlong writer, jobjectArray sent, jint count, jobject unshared) {
+    JWriter* w = (JWriter*)writer;
+    setReference(env, &w->sent, sent);
+    setReference(env, &w->unshared, unshared);
+    w->writer.setSent(w->sent, (uint32_t)count, w->unshared);
+}
+
+NATIVE(jint, writerSources)(JNIEnv*, jclass, jlong writer) {
+    return (jint)((JWriter*)writer)->writer.sources();
+}
+
+// Where ops kNote and kWalkAndNote write: an array of arrays.
+NATIVE(void, writerParts)(JNIEnv* env, jclass, jlong writer, jobjectArray parts) {
+    setReference(env, &((JWriter*)writer)->parts, parts);
 }
 
 NATIVE(void, writerRestart)(JNIEnv*, jclass, jlong writer) {

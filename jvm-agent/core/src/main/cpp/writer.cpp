@@ -115,6 +115,59 @@ void NamedTable::refresh(void* arrayHandle, uint32_t count) {
     _collections = collections;
 }
 
+void SentTable::put(Address a, uint32_t index) {
+    size_t c = hash(a) & _mask;
+    while (_cells[c].address != 0) {
+        c = (c + 1) & _mask;
+    }
+    _cells[c].address = a;
+    _cells[c].index = index;
+}
+
+void SentTable::prepare(uint32_t count) {
+    if (count < _count || (_count != 0 && _collections != vm.collections())) {
+        std::fill(_cells.begin(), _cells.end(), Cell());
+        _count = 0;
+    }
+    size_t cells = 64;
+    while (cells < (size_t)count * 2) {
+        cells *= 2;
+    }
+    if (cells > _cells.size()) {
+        std::vector<Cell> old(cells);
+        old.swap(_cells);
+        _mask = cells - 1;
+        for (const Cell& c : old) {
+            if (c.address != 0) {
+                put(c.address, c.index);
+            }
+        }
+    }
+}
+
+SentTable::Fill SentTable::fill(void* arrayHandle, uint32_t count, uint32_t most) {
+    if (_collections != vm.collections()) {
+        if (_count != 0) {
+            if (most < count) {
+                return kMovedBetween;
+            }
+            std::fill(_cells.begin(), _cells.end(), Cell());
+            _count = 0;
+        }
+        _collections = vm.collections();
+    }
+    Address array = *Vm::slotOf(arrayHandle);
+    uint32_t end = count - _count > most ? _count + most : count;
+    for (; _count < end; _count++) {
+        Address at = array + vm.refArrayBase + _count * vm.referenceBytes();
+        Address a = vm.compressedOops ? (*(uint32_t*)at == 0 ? 0 : decode(*(uint32_t*)at)) : *(Address*)at;
+        if (a != 0) {
+            put(a, _count);
+        }
+    }
+    return _count == count ? kReady : kMore;
+}
+
 size_t Writer::slotBytesFor(size_t maxSegmentBytes) {
     size_t payload = maxSegmentBytes < kMaxPayload ? maxSegmentBytes : kMaxPayload;
     return (sizeof(BlockHeader) + payload + payload / 2 + (64 << 10) + 4095) & ~(size_t)4095;
@@ -196,8 +249,9 @@ void Writer::restart() {
     _chunk = _segmentObjects = 0;
     _segments = _sequence = 0;
     _objects = _lateTotal = _imageBytes = _classes = 0;
-    _namedTotal = 0;
+    _namedTotal = _sentCount;
     _newNamed = 0;
+    _sources.clear();
     _cross.clear();
     _late.clear();
     _newTypes.clear();
@@ -384,7 +438,8 @@ void Writer::closeSegment(bool last) {
     h.payloadBytes = (uint64_t)_used;
     h.objects = _segmentObjects;
     if (last) {
-        h.flags = kLast | (_sequence == 0 && _late.empty() ? kAlone : 0) | (_standInCount != 0 ? kEnvelope : 0);
+        h.flags =
+            kLast | (_sequence == 0 && _late.empty() && !_keep ? kAlone : 0) | (_standInCount != 0 ? kEnvelope : 0);
         h.root = _rootTarget;
         h.totalObjects = (uint64_t)_objects;
     }
@@ -534,6 +589,9 @@ uint64_t Writer::discoverLarge(Address a, Plan* plan, uint64_t length) {
     _larges.push_back(std::move(l));
     useType(plan);
     _objects++;
+    if (_keep) {
+        _sources.push_back(Source{a, target(segment, kLarge)});
+    }
     seenPut(a, target(segment, kLarge));
     push(a, target(segment, kLarge), plan, _larges.size() - 1);
     return target(segment, kLarge);
@@ -613,6 +671,9 @@ uint64_t Writer::copy(Address a, Plan* plan, uint64_t length, uint64_t bytes) {
         }
     }
     seenPut(a, target(_segment, (uint32_t)_used / 8 + 1));
+    if (_keep) {
+        _sources.push_back(Source{a, target(_segment, (uint32_t)_used / 8 + 1)});
+    }
     return fill<Slot, Mode>(near(), a, plan, length, bytes);
 }
 
@@ -658,6 +719,13 @@ inline __attribute__((always_inline)) uint64_t Writer::discover(const Near& n, A
 
 template <typename Slot, KlassMode Mode>
 uint64_t Writer::meet(Address a) {
+    if (_sentCount != 0 && a != _unshared) {
+        int64_t i = _sent.find(a);
+        if (i >= 0) {
+            seenPut(a, kNamed | (uint64_t)i);
+            return kNamed | (uint64_t)i;
+        }
+    }
     Plan* plan = types.plans.find(keyOf<Mode>(a));
     // No id: known so far only as a class that was received.
     if (plan == nullptr || (plan->typeId == 0 && plan->kind < Kind::Named)) {
@@ -1033,6 +1101,17 @@ Writer::Result Writer::step(int64_t budgetNanos, bool last) {
     if (_standInCount != 0) {
         _standIns.refresh(_standInHandle, _standInCount);
     }
+    if (_sentCount != 0) {
+        switch (_sent.fill(_sentHandle, _sentCount, last ? _sentCount : kSentAtOnce)) {
+            case SentTable::kMore:
+                return kYield;
+            case SentTable::kMovedBetween:
+                return kMoved;
+            default:
+                break;
+        }
+    }
+    _unshared = _unsharedHandle != nullptr ? *Vm::slotOf(_unsharedHandle) : 0;
     int64_t deadline = budgetNanos == 0 ? 0 : now() + budgetNanos;
     Result r;
     if (vm.compressedOops) {
@@ -1048,12 +1127,75 @@ Writer::Result Writer::step(int64_t budgetNanos, bool last) {
     return r;
 }
 
+uint32_t Writer::sources() {
+    // Receivers number objects by segment and place in it; large arrays have their segment's number earlier than others
+    // that were begun before and went on.
+    auto before = [](const Source& a, const Source& b) { return a.target < b.target; };
+    if (!std::is_sorted(_sources.begin(), _sources.end(), before)) {
+        std::sort(_sources.begin(), _sources.end(), before);
+    }
+    return (uint32_t)_sources.size();
+}
+
+namespace {
+
+Address elementOf(Address array, uint64_t i) {
+    Address at = array + vm.refArrayBase + i * vm.referenceBytes();
+    return vm.compressedOops ? decode(*(const uint32_t*)at) : *(const Address*)at;
+}
+
+}  // namespace
+
+Writer::Result Writer::note(void* partsHandle, uint32_t from) {
+    if (vm.collections() != _collections) {
+        return kMoved;
+    }
+    Address parts = *Vm::slotOf(partsHandle);
+    size_t next = from;
+    for (uint64_t p = 0; p < lengthOf(parts); p++) {
+        Address part = elementOf(parts, p);
+        if (!vm.isYoung(part)) {
+            return kYield;
+        }
+        uint64_t n = std::min<uint64_t>(lengthOf(part), _sources.size() - next);
+        for (uint64_t i = 0; i < n; i++) {
+            // Alive, if only for a marking that has begun before the walk: a young array may hold it.
+            Address a = _sources[next++].address;
+            Address slot = part + vm.refArrayBase + i * vm.referenceBytes();
+            if (vm.compressedOops) {
+                *(volatile uint32_t*)slot = (uint32_t)((a - vm.oopBase) >> vm.oopShift);
+            } else {
+                *(volatile uint64_t*)slot = a;
+            }
+        }
+    }
+    return kDone;
+}
+
+Writer::Result Writer::walkAndNote(void* partsHandle) {
+    Address parts = *Vm::slotOf(partsHandle);
+    uint64_t room = 0;
+    for (uint64_t p = 0; p < lengthOf(parts); p++) {
+        Address part = elementOf(parts, p);
+        if (!vm.isYoung(part)) {
+            return kMoved;
+        }
+        room += lengthOf(part);
+    }
+    Result r = step(0, true);
+    if (r != kDone) {
+        return r;
+    }
+    return sources() <= room && note(partsHandle, 0) == kDone ? kDone : kMoved;
+}
+
 WriterCounts Writer::counts() const {
     return WriterCounts{_objects, _classes, _imageBytes, (int64_t)_segments, _lateTotal, _attempt};
 }
 
 size_t Writer::nativeBytes() const {
-    return _stack.bytes() + (_cross.capacity() + _late.capacity()) * 8 + (_narrow != nullptr ? _narrow->heldBytes() : 0)
+    return _stack.bytes() + _sources.capacity() * sizeof(Source) + _sent.bytes()
+           + (_cross.capacity() + _late.capacity()) * 8 + (_narrow != nullptr ? _narrow->heldBytes() : 0)
            + (_wide != nullptr ? _wide->heldBytes() : 0);
 }
 

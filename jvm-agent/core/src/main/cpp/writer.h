@@ -54,6 +54,46 @@ class NamedTable {
     uint32_t _collections = 0;
 };
 
+// Objects that earlier images of a stream have sent, by address: their index in Java's array of them. Grows with the
+// array, and is made anew when a collection may have moved them.
+class SentTable {
+  public:
+    enum Fill { kReady, kMore, kMovedBetween };
+
+    // Outside of windows: room for so many.
+    void prepare(uint32_t count);
+    // In a window: takes up to `most` more objects in.
+    Fill fill(void* arrayHandle, uint32_t count, uint32_t most);
+    // Index in Java's array, or -1.
+    int64_t find(Address a) const {
+        for (size_t i = hash(a) & _mask;; i = (i + 1) & _mask) {
+            if (_cells[i].address == a) {
+                return _cells[i].index;
+            }
+            if (_cells[i].address == 0) {
+                return -1;
+            }
+        }
+    }
+    size_t bytes() const {
+        return _cells.capacity() * sizeof(Cell);
+    }
+
+  private:
+    struct Cell {
+        Address address = 0;
+        uint32_t index = 0;
+    };
+    static size_t hash(Address a) {
+        return (size_t)(a * 0x9e3779b97f4a7c15ull >> 28);
+    }
+    void put(Address a, uint32_t index);
+    std::vector<Cell> _cells;
+    size_t _mask = 0;
+    uint32_t _count = 0;  // objects of the array that are in, or were null
+    uint32_t _collections = 0;
+};
+
 struct WriterCounts {
     int64_t objects, classes, imageBytes, segments, late, attempts;
 };
@@ -91,6 +131,25 @@ class Writer {
         _standInCount = count;
         _standIns.forget();
     }
+    // Outside of windows, before every attempt of an image of a stream: the objects of its earlier images, in Java's
+    // array, are named by their index there. `unsharedHandle`: one that is sent anew all the same, or null.
+    void setSent(void* arrayHandle, uint32_t count, void* unsharedHandle) {
+        _keep = true;
+        _sentHandle = arrayHandle;
+        _sentCount = count;
+        _unsharedHandle = unsharedHandle;
+        _sent.prepare(count);
+        _namedTotal = count;
+    }
+    // Outside of windows, after kDone in such an image: how many objects it has.
+    uint32_t sources();
+    // In a window: sources from `from` on, in the image's order, into Object[]s that are the elements of another.
+    // kYield: one of them is not young any more; kMoved: a collection has run since the walk, and where the objects are
+    // is not known.
+    Result note(void* partsHandle, uint32_t from);
+    // In a window: the walk and the noting in one, for when collections leave no time in between. kMoved: what was
+    // given to write to is not young any more, or too small.
+    Result walkAndNote(void* partsHandle);
     void setHolders(void* const* slots, uint32_t count);
 
     // In a window. A budget of 0 means no limit; `last` lets the pool grow instead of waiting for slots.
@@ -236,7 +295,8 @@ class Writer {
     };
     Near near() const {
         return Near{vm.oopBase, vm.oopShift, vm.hashMask, types.plans.view(),
-                    _small || _narrow == nullptr ? nullptr : _narrow->biased()};
+                    // What is kept goes by meet(), object by object.
+                    _small || _keep || _narrow == nullptr ? nullptr : _narrow->biased()};
     }
 
     template <typename Slot, KlassMode Mode>
@@ -355,6 +415,19 @@ class Writer {
     std::vector<uint32_t> _typeUse;   // by plan index: attempt that used it last
     std::vector<std::pair<uint32_t, uint32_t>> _namedUse;  // by index: attempt, ordinal
     SmallSeen _smallSeen;
+
+    static constexpr uint32_t kSentAtOnce = 1 << 16;
+    struct Source {
+        Address address;
+        uint64_t target;
+    };
+    bool _keep = false;
+    std::vector<Source> _sources;
+    SentTable _sent;
+    void* _sentHandle = nullptr;
+    void* _unsharedHandle = nullptr;
+    Address _unshared = 0;
+    uint32_t _sentCount = 0;
 
     NamedTable _named, _standIns;
     void* _standInHandle = nullptr;

@@ -1,4 +1,5 @@
 // Images: what is written lands as it was, and nothing else lands at all.
+#include <algorithm>
 #include <random>
 
 #include "fake_heap.h"
@@ -279,6 +280,106 @@ struct BadBytes {
     }
 };
 
+// Roots of a stream: what a later one shares with earlier ones is named, by the same numbers on both sides.
+void rootsOfAStream(FakeVm& f, SlotPool* pool, std::mt19937_64& random, uint32_t segmentBytes) {
+    const uint32_t most = 100000;
+    Address sent = f.newArray(FakeVm::kObjects, most, 4), received = f.newArray(FakeVm::kObjects, most, 4);
+    uint32_t count = 0;
+    Writer w(pool, segmentBytes, 77);
+    Address roots = f.newArray(FakeVm::kObjects, 4, 4), landed = f.newArray(FakeVm::kObjects, 4, 4);
+    for (uint32_t i = 0; i < 4; i++) {
+        Address root = i == 2 ? FakeVm::get(roots, 16) : randomGraph(f, random, i == 0 ? 5000 : 300);
+        if (i == 1) {
+            // Over what was sent and what is new.
+            FakeVm::set(root, 16, FakeVm::get(roots, 16));
+            FakeVm::set(root, 20, FakeVm::get(FakeVm::get(roots, 16), 16 + 4 * 77));
+        } else if (i == 3) {
+            FakeVm::set(root, 16, roots);
+        }
+        FakeVm::set(roots, 16 + 4 * i, root);
+        w.begin(i + 1, &root);
+        w.setSent(&sent, count, nullptr);
+        if (i == 3) {
+            // The table is of another time: made again in the window.
+            f.collections++;
+        }
+        uint32_t room = most - count;
+        Address part = f.newArray(FakeVm::kObjects, room, 4), parts = f.newArray(FakeVm::kObjects, 2, 4);
+        FakeVm::set(parts, 16, part);
+        FakeVm::set(parts, 20, f.newArray(FakeVm::kObjects, 1, 4));
+        if (i == 1) {
+            CHECK(w.walkAndNote(&parts) == Writer::kDone);
+        } else {
+            CHECK(w.step(0, true) == Writer::kDone);
+            w.sources();
+            CHECK(w.note(&parts, 0) == Writer::kDone);
+        }
+        uint32_t n = w.sources();
+        CHECK((n == 0) == (i == 2) && n < room);
+        f.collections++;
+        CHECK(w.note(&parts, 0) == Writer::kMoved);
+
+        Image image;
+        std::vector<uint64_t> larges;
+        Writer::Finished done;
+        while (w.take(0, &done) == 1) {
+            uint8_t* at = pool->at(done.slot, done.bytes);
+            image.blocks.emplace_back(at, at + done.bytes);
+            pool->release(done.slot);
+            CHECK((header(image.blocks.back())->flags & kAlone) == 0);
+            if (header(image.blocks.back())->kind == BlockKind::Piece) {
+                larges.push_back(header(image.blocks.back())->segment);
+            }
+        }
+        Lander l(f, i + 1);
+        l.names = received;
+        l.reader.setHandles(&l.spine, l.spineSize, &l.names, most, &l.holder);
+        Address got = l.all(image);
+        CHECK(got != 0);
+        FakeVm::set(landed, 16 + 4 * i, got);
+        uint32_t at = count;
+        for (uint32_t s = 0; s < l.spineSize; s++) {
+            Address in = FakeVm::get(l.spine, 16 + 4 * (size_t)s);
+            bool large = std::find(larges.begin(), larges.end(), s) != larges.end();
+            for (uint32_t k = 0; in != 0 && k < (large ? 1 : *(uint32_t*)(in + 12)); k++) {
+                FakeVm::set(received, 16 + 4 * (size_t)at++, large ? in : FakeVm::get(in, 16 + 4 * (size_t)k));
+            }
+        }
+        CHECK(at - count == n);
+        for (uint32_t k = 0; k < n; k++) {
+            Address from = FakeVm::get(part, 16 + 4 * (size_t)k);
+            CHECK(vm.keyOf(from) == vm.keyOf(FakeVm::get(received, 16 + 4 * (size_t)(count + k))));
+            FakeVm::set(sent, 16 + 4 * (size_t)(count + k), from);
+        }
+        count = at;
+    }
+    // The last root has sent the array of roots as it was then: all four of them.
+    Address copies = FakeVm::get(FakeVm::get(landed, 28), 16);
+    CHECK(same(f, roots, copies));
+    for (size_t i = 0; i < 4; i++) {
+        CHECK(FakeVm::get(copies, 16 + 4 * i) == FakeVm::get(landed, 16 + 4 * i));
+    }
+    // What was given to write to has grown old.
+    Address root = f.newNode(1), parts = f.newArray(FakeVm::kObjects, 1, 4);
+    FakeVm::set(parts, 16, f.newArray(FakeVm::kObjects, 8, 4));
+    Address young = f.youngStart;
+    f.youngStart = (Address)f.heap + f.top;
+    w.begin(9, &root);
+    w.setSent(&sent, 0, nullptr);
+    CHECK(w.walkAndNote(&parts) == Writer::kMoved);
+    CHECK(w.step(0, true) == Writer::kDone && w.sources() == 1);
+    CHECK(w.note(&parts, 0) == Writer::kYield);
+    f.youngStart = young;
+    // Sent anew, although it was sent.
+    FakeVm::set(sent, 16, root);
+    w.begin(10, &root);
+    w.setSent(&sent, 1, &root);
+    CHECK(w.step(0, true) == Writer::kDone && w.sources() == 1);
+    w.begin(11, &root);
+    w.setSent(&sent, 1, nullptr);
+    CHECK(w.step(0, true) == Writer::kDone && w.sources() == 0);
+}
+
 }  // namespace
 
 int main() {
@@ -329,6 +430,10 @@ int main() {
         CHECK(pool->inUse() == 0);
         f.release(clean);
     }
+
+    rootsOfAStream(f, pool, random, segmentBytes);
+    CHECK(pool->inUse() == 0);
+    f.release(clean);
 
     // Faults in whole blocks: cut, lost, twice, swapped, of another image, altered without a new checksum.
     Address root = randomGraph(f, random, 5000);

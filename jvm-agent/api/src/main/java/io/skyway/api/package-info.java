@@ -1,2 +1,2 @@
-/** What an application compiles against: publish, receive, take. No dependencies. */
+/** What an application compiles against: publish, receive, take, object streams. No dependencies. */
 package io.skyway.api;

@@ -9,11 +9,15 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.WeakHashMap;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 
 /** The raw engine of this process: asks the VM how it lays objects out, and copies graphs out of and into its heap. */
 public final class Engine {
     private static final int MOST_SEGMENT_BYTES = 640 << 10;
-    private static final int LEAST_SEGMENT_BYTES = 64 << 10;
+    /** What every heap can carve. */
+    static final int LEAST_SEGMENT_BYTES = 64 << 10;
 
     private static String collectorName = "unknown";
 
@@ -22,6 +26,8 @@ public final class Engine {
     private final Layout layout;
     private final long layoutBits;
     private final Map<ClassLoader, TypeScope> scopes = new WeakHashMap<>();
+    // Held for reading while an image is written whose ids must all mean the same.
+    private final ReadWriteLock idsStand = new ReentrantReadWriteLock();
 
     private Engine(Instrumentation instrumentation, Path library) {
         long[] facts = Native.facts();
@@ -107,11 +113,21 @@ public final class Engine {
 
     /** Where global type ids come from; not while transfers run. */
     public void useTypes(TypeIds ids) {
-        synchronized (scopes) {
-            scopes.clear();
+        idsStand.writeLock().lock();
+        try {
+            synchronized (scopes) {
+                scopes.clear();
+            }
+            types.useIds(ids);
+            types.registerAll();
+        } finally {
+            idsStand.writeLock().unlock();
         }
-        types.useIds(ids);
-        types.registerAll();
+    }
+
+    /** While it is held, the ids of types stay as they are. */
+    Lock idsStand() {
+        return idsStand.readLock();
     }
 
     /** A writer whose blocks go to the pool. */
@@ -128,11 +144,16 @@ public final class Engine {
         return new ImageReader(this, options);
     }
 
-    TypeScope scope(ReaderOptions options) {
+    /** The loader of the options, or the thread's, or the system's. */
+    static ClassLoader loader(ReaderOptions options) {
         ClassLoader l = options.loader() != null
                 ? options.loader()
                 : Thread.currentThread().getContextClassLoader();
-        ClassLoader use = l != null ? l : ClassLoader.getSystemClassLoader();
+        return l != null ? l : ClassLoader.getSystemClassLoader();
+    }
+
+    TypeScope scope(ReaderOptions options) {
+        ClassLoader use = loader(options);
         if (options.allowed() != null) {
             // What another reader was allowed to land says nothing about this one.
             return new TypeScope(types, use);

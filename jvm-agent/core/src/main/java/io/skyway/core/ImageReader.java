@@ -4,6 +4,7 @@ import java.lang.reflect.Array;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -61,6 +62,10 @@ public final class ImageReader implements AutoCloseable {
     private boolean ownHashes;
     private final List<long[]> standInStores = new ArrayList<>();
     private boolean failed;
+    // Of a stream: objects of its earlier images, which are this one's first names.
+    private final ReceivedObjects received;
+    private final BitSet larges = new BitSet();
+    private Object[] made = new Object[0];
     private Object alone;
     private long imageBytes;
     private long segments;
@@ -69,9 +74,20 @@ public final class ImageReader implements AutoCloseable {
     private long reported;
 
     ImageReader(Engine engine, ReaderOptions options) {
+        this(engine, options, engine.scope(options), null);
+    }
+
+    /** For an image of a stream, which keeps the scope and the objects of earlier images. */
+    ImageReader(Engine engine, ReaderOptions options, TypeScope scope, ReceivedObjects received) {
         this.engine = engine;
         this.options = options;
-        this.scope = engine.scope(options);
+        this.scope = scope;
+        this.received = received;
+        if (received != null) {
+            names = received.objects;
+            nameCount = received.count;
+            ownHashes = received.count != 0;
+        }
         this.reader = Native.readerNew(scope.handle(), options.imageId(), engine.layoutBits(), pin);
     }
 
@@ -119,9 +135,11 @@ public final class ImageReader implements AutoCloseable {
         expect((int) found[RESULT]);
         if (found[RESTARTED] != 0) {
             Arrays.fill(spine, null);
-            Arrays.fill(names, null);
-            nameCount = 0;
-            ownHashes = false;
+            int kept = received == null ? 0 : received.count;
+            Arrays.fill(names, kept, names.length, null);
+            nameCount = kept;
+            larges.clear();
+            ownHashes = kept != 0;
             standInStores.clear();
             alone = null;
             imageBytes = 0;
@@ -281,6 +299,7 @@ public final class ImageReader implements AutoCloseable {
             }
         }
         spine[segment] = array;
+        larges.set(segment);
         Native.readerLandedLarge(reader, segment);
         segments++;
     }
@@ -370,8 +389,27 @@ public final class ImageReader implements AutoCloseable {
             throw new SkywayException(SkywayException.Kind.BAD_IMAGE, "the graph's root is no object");
         }
         arrived();
+        if (received != null) {
+            keep();
+        }
         nanos += System.nanoTime() - start;
         return o;
+    }
+
+    /** The objects in the order in which the sender notes them: by segment, then what was made from stand-ins. */
+    private void keep() {
+        if (alone != null) {
+            throw new SkywayException(SkywayException.Kind.BAD_IMAGE, "an image of a stream has no exports");
+        }
+        received.names(names, nameCount);
+        for (int s = 0; s < spine.length; s++) {
+            if (larges.get(s)) {
+                received.add(spine[s]);
+            } else if (spine[s] != null) {
+                received.addAll((Object[]) spine[s]);
+            }
+        }
+        received.addAll(made);
     }
 
     /** Makes what the stand-ins stand for, and stores it where the graph refers to it. @return the graph's root */
@@ -397,9 +435,14 @@ public final class ImageReader implements AutoCloseable {
         if (envelope.length == 0 || stores.keySet().stream().anyMatch(p -> p <= 0 || p >= envelope.length)) {
             throw new SkywayException(SkywayException.Kind.BAD_IMAGE, "the image's envelope lacks stand-ins");
         }
+        made = new Object[Math.max(envelope.length - 1, 0)];
         List<Runnable> later = new ArrayList<>();
         for (int place : StandIns.order(envelope, stores, this::holder)) {
             Object o = StandIns.resolve(envelope[place], scope.loader(), later);
+            made[place - 1] = o;
+            if (received != null && o != null) {
+                engine.types.type(o.getClass()); // later images may name it, and its class must be known then
+            }
             for (long[] s : stores.getOrDefault(place, List.of())) {
                 storeMade(s, o);
             }
@@ -476,7 +519,7 @@ public final class ImageReader implements AutoCloseable {
             engine.windows.total(timing);
             Native.readerFree(reader);
             reader = 0;
-            if (options.allowed() != null) {
+            if (options.allowed() != null && received == null) {
                 scope.free();
             }
             NATIVE_BYTES.addAndGet(-reported);

@@ -16,11 +16,14 @@ public final class ImageWriter implements AutoCloseable {
     /** Walks begun again after a collection, before the last one is finished in a single window. */
     private static final int MOST_RESTARTS = 2;
 
+    /** Walks of one image of a stream that a collection followed before its objects were noted. */
+    private static final int MOST_MOVED = 100;
+
     // Results of a step, in the order of writer.h.
-    private static final int DONE = 0;
+    static final int DONE = 0;
     private static final int YIELD = 1;
     private static final int NEED_SLOT = 2;
-    private static final int MOVED = 3;
+    static final int MOVED = 3;
     private static final int STOPPED = 4;
     private static final int CANCELLED = 5;
     private static final int NO_MEMORY = 6;
@@ -39,6 +42,8 @@ public final class ImageWriter implements AutoCloseable {
     private long writer;
     private long reported;
     private boolean hadStandIns;
+    private SentObjects sent;
+    private Object unshared;
 
     ImageWriter(Engine engine, SlotPool pool, WriterOptions options) {
         this.engine = engine;
@@ -69,6 +74,8 @@ public final class ImageWriter implements AutoCloseable {
         if (root == null) {
             throw new SkywayException(SkywayException.Kind.USAGE, "the graph's root is null");
         }
+        int moved = 0;
+        int sources = 0;
         Windows.Timing timing = new Windows.Timing();
         long start = System.nanoTime();
         long waited = 0;
@@ -80,15 +87,26 @@ public final class ImageWriter implements AutoCloseable {
             hadStandIns = false;
         }
         Native.writerBegin(writer, imageId, root);
-        Native.writerNamed(writer);
+        prepare();
         try {
             for (; ; ) {
                 boolean last = restarts >= MOST_RESTARTS;
-                int r = consistent
-                        ? atSafepoint(timing)
-                        : engine.windows.run(Native.STEP, writer, last ? 0 : maxPauseNanos, last ? 1 : 0, pin, timing);
+                boolean noting = moved > 0 && SentObjects.fewEnough(sources);
+                Object[][] parts = noting ? sent.parts(writer, sources + sources / 8) : null;
+                int r = noting
+                        ? engine.windows.run(Native.WALK_AND_NOTE, writer, 0, 0, pin, timing)
+                        : consistent
+                                ? atSafepoint(timing)
+                                : engine.windows.run(
+                                        Native.STEP, writer, last ? 0 : maxPauseNanos, last ? 1 : 0, pin, timing);
                 switch (r) {
                     case DONE:
+                        if (sent != null && !sent.collect(writer, parts, standIns, unshared, engine.windows, timing)) {
+                            moved = moved(moved);
+                            sources = Math.max(sources, Native.writerSources(writer));
+                            restart();
+                            break;
+                        }
                         return report(restarts, timing, System.nanoTime() - start - waited);
                     case YIELD:
                         break;
@@ -100,6 +118,10 @@ public final class ImageWriter implements AutoCloseable {
                     }
                     case MOVED:
                         restarts++;
+                        if (noting) {
+                            moved = moved(moved);
+                            sources = Math.max(sources, Native.writerSources(writer));
+                        }
                         restart();
                         break;
                     case WIDER:
@@ -139,6 +161,9 @@ public final class ImageWriter implements AutoCloseable {
                 }
             }
         } finally {
+            if (sent != null) {
+                Native.writerParts(writer, null);
+            }
             engine.windows.total(timing);
             long now = Native.writerNativeBytes(writer);
             NATIVE_BYTES.addAndGet(now - reported);
@@ -159,9 +184,37 @@ public final class ImageWriter implements AutoCloseable {
         return r;
     }
 
+    private static int moved(int times) {
+        if (times + 1 == MOST_MOVED) {
+            throw new SkywayException(
+                    SkywayException.Kind.HEAP_FULL,
+                    "collections follow each other so closely that what was sent cannot be noted; give the process more"
+                            + " heap, or write smaller graphs");
+        }
+        return times + 1;
+    }
+
     private void restart() {
         Native.writerRestart(writer);
+        prepare();
+    }
+
+    private void prepare() {
         Native.writerNamed(writer);
+        if (sent != null) {
+            sent.prepare(writer, unshared);
+        }
+    }
+
+    /**
+     * For an image of a stream: references to objects of the stream's earlier images name them, and the objects of this
+     * one are added to them when it is written.
+     *
+     * @param newObject one that is sent anew, although it may have been sent before, and is not noted; or null
+     */
+    void continues(SentObjects earlier, Object newObject) {
+        sent = earlier;
+        unshared = newObject;
     }
 
     private GraphRefusedException refused(Object root, List<Object> refused) {

@@ -275,6 +275,15 @@ final class Internals {
         }
     }
 
+    /** Copies from a byte array into native memory. */
+    static void copyFromArray(byte[] from, long to) {
+        try {
+            COPY.invokeExact((Object) from, (long) arrayBase(byte[].class), (Object) null, to, (long) from.length);
+        } catch (Throwable t) {
+            throw never(t);
+        }
+    }
+
     static boolean isInitialized(Class<?> c) {
         try {
             return !(boolean) UNINITIALIZED.invokeExact(c);

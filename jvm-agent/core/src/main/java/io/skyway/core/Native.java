@@ -7,6 +7,8 @@ final class Native {
     static final int LATE = 3;
     static final int TARGETS = 4;
     static final int STAMP = 5;
+    static final int NOTE = 6;
+    static final int WALK_AND_NOTE = 7;
 
     private Native() {}
 
@@ -85,6 +87,12 @@ final class Native {
     static native void writerBegin(long writer, long imageId, Object root);
 
     static native void writerStandIns(long writer, Object root, Object[] originals);
+
+    static native void writerSent(long writer, Object[] sent, int count, Object unshared);
+
+    static native int writerSources(long writer);
+
+    static native void writerParts(long writer, Object[][] parts);
 
     static native void writerRestart(long writer);
 

@@ -9,13 +9,20 @@ import java.util.Map;
 final class TypeScope {
     private final TypeTable types;
     private final ClassLoader loader;
+    private final TypeIds ids;
     private final long handle = Native.newScope();
     private final Map<Integer, TypeTable.Type> byId = new HashMap<>();
     private final Map<String, Object> named = new HashMap<>();
 
     TypeScope(TypeTable types, ClassLoader loader) {
+        this(types, loader, null);
+    }
+
+    /** {@code ids} says what ids mean, instead of the process's registry; null for that one. */
+    TypeScope(TypeTable types, ClassLoader loader, TypeIds ids) {
         this.types = types;
         this.loader = loader;
+        this.ids = ids;
     }
 
     ClassLoader loader() {
@@ -40,11 +47,11 @@ final class TypeScope {
      *
      * @throws SkywayException of kind CLASS_MISSING, LAYOUT_MISMATCH, or BAD_IMAGE for a class that is not allowed
      */
-    synchronized void bind(int[] ids, ReaderOptions options) {
-        List<TypeDescriptor> descriptors = types.ids().lookup(ids);
+    synchronized void bind(int[] wanted, ReaderOptions options) {
+        List<TypeDescriptor> descriptors = (ids != null ? ids : types.ids()).lookup(wanted);
         // All of them before the first is loaded: loading runs initialisers.
         descriptors.forEach(d -> allow(d.className(), options));
-        for (int i = 0; i < ids.length; i++) {
+        for (int i = 0; i < wanted.length; i++) {
             TypeDescriptor theirs = descriptors.get(i);
             TypeTable.Type t = types.type(load(theirs.className()));
             if (!t.copied()) {
@@ -59,10 +66,10 @@ final class TypeScope {
                         "class " + theirs.className() + " differs on the two sides: " + difference(theirs, t.descriptor)
                                 + "; both sides need the same version of the class");
             }
-            byId.put(ids[i], t);
-            if (!Native.bindType(handle, ids[i], t.plan)) {
+            byId.put(wanted[i], t);
+            if (!Native.bindType(handle, wanted[i], t.plan)) {
                 throw new SkywayException(
-                        SkywayException.Kind.BAD_IMAGE, "type id " + ids[i] + " is out of the registry's range");
+                        SkywayException.Kind.BAD_IMAGE, "type id " + wanted[i] + " is out of the registry's range");
             }
         }
     }

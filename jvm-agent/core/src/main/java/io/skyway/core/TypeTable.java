@@ -190,6 +190,17 @@ final class TypeTable {
         return declaredClasses.get(index);
     }
 
+    /** What this process's ids mean now, by id; ids that are none are left out. */
+    synchronized Map<Integer, TypeDescriptor> descriptors(Set<Integer> wanted) {
+        Map<Integer, TypeDescriptor> out = new HashMap<>();
+        for (Type t : types.values()) {
+            if (t.copied() && wanted.contains(t.id)) {
+                out.put(t.id, t.descriptor);
+            }
+        }
+        return out;
+    }
+
     synchronized TypeIds ids() {
         return ids;
     }

@@ -1,5 +1,6 @@
 package io.skyway.agent.boot;
 
+import io.skyway.api.internal.Streams;
 import java.lang.instrument.Instrumentation;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
@@ -32,6 +33,8 @@ public final class AgentMain {
     private static void begin(String options, Instrumentation instrumentation) {
         try {
             long requested = System.nanoTime();
+            // The application's main method may want a stream at once.
+            Streams.starting();
             Thread thread = new Thread(() -> start(options, instrumentation, requested), "skyway-start");
             thread.setDaemon(true);
             thread.setContextClassLoader(null);
@@ -55,6 +58,8 @@ public final class AgentMain {
                     .invoke(options, instrumentation, requested);
         } catch (Throwable t) {
             report(t);
+        } finally {
+            Streams.started();
         }
     }
 

@@ -4,7 +4,9 @@ import io.grpc.StatusRuntimeException;
 import io.skyway.agent.control.EngineState;
 import io.skyway.agent.control.Session;
 import io.skyway.api.internal.Rules;
+import io.skyway.api.internal.Streams;
 import io.skyway.core.Engine;
+import io.skyway.core.ObjectStreams;
 import io.skyway.core.SkywayException;
 import java.lang.instrument.Instrumentation;
 import java.util.concurrent.CompletableFuture;
@@ -113,12 +115,16 @@ public final class Startup {
             try {
                 Engine started = Engine.start(instrumentation, options.library());
                 Rules.listen(new EngineRules(started.rules()));
+                Streams.use(new ObjectStreams(started));
                 engine = new EngineState(started, "");
             } catch (SkywayException e) {
                 engine = new EngineState(null, e.getMessage());
             } catch (RuntimeException | LinkageError e) {
                 engine = new EngineState(null, "the engine's start failed: " + e);
             }
+        }
+        if (!engine.started()) {
+            Streams.refused(engine.refusal());
         }
         return engine;
     }

@@ -135,7 +135,7 @@ final class ClassPlan {
             return new ClassPlan(type, ordinal, constants, Kind.PATTERN, List.of(), cut);
         }
         if (type == Locale.class) {
-            return new ClassPlan(type, ordinal, false, Kind.LOCALE, List.of());
+            return new ClassPlan(type, ordinal, false, Kind.LOCALE, List.of(), cut);
         }
         Kind kind = HashTables.mayBe(type) ? Kind.TABLE : Kind.FIELDS;
         return new ClassPlan(type, ordinal, constants, kind, instanceFields(type), cut);
