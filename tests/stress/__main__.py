@@ -181,9 +181,7 @@ def _faults(count: int, features: list[int], seed: int) -> bool:
 @click.option("--gc", "collectors", default="serial,parallel,g1", show_default=True, help="Collectors.")
 @click.option("--seed", type=int, default=None, help="Replays the choices of an earlier run.")
 @click.option("--faults", "fault_count", type=click.IntRange(min=1), help="So many faults, instead of load.")
-@click.option(
-    "--fidelity", type=click.IntRange(min=1), help="So many random graphs in each combination, instead of load."
-)
+@click.option("--fidelity", type=click.IntRange(min=1), help="So many random graphs each, instead of load.")
 @click.option("--format", "output", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def main(
     seconds: float,
