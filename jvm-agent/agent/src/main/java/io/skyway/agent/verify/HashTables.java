@@ -62,9 +62,10 @@ final class HashTables {
         // Equal boxed values have the same hash everywhere, but not the same identity.
         boolean own = alwaysIs(table.getClass()) || table instanceof IdentityHashMap;
         if (table instanceof Map<?, ?> map) {
-            for (Map.Entry<?, ?> e : map.entrySet()) {
-                own |= e.getKey() != null && !STABLE.contains(e.getKey().getClass());
-                entries.add(new Object[] {e.getKey(), e.getValue()});
+            // Not entrySet: the map would keep that view of itself, and be another graph afterwards.
+            map.forEach((k, v) -> entries.add(new Object[] {k, v}));
+            for (Object[] e : entries) {
+                own |= e[0] != null && !STABLE.contains(e[0].getClass());
             }
         } else {
             ((Set<?>) table).forEach(e -> entries.add(new Object[] {e, null}));
