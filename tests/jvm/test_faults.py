@@ -128,6 +128,9 @@ def test_link_that_has_ended_is_replaced(skyway: Orchestrator, compiled: Compile
     link = skyway.connect("left", "right")
     # The other side of it, behind the orchestrator's back.
     link._close_at(link.receiver)
+    # Until the sender has noticed, a transfer may still begin, and its end says that the receiver is gone.
+    left = skyway.jvm("left")
+    faults.wait_for(lambda: not faults.memory_files(left.pid), lambda: str(faults.memory_files(left.pid)))
     result = skyway.transfer("left:fixture.Data#INSTANCE", "right:x", verify=True, timeout=60.0)
     assert result.verified
     assert skyway.connect("left", "right") is not link
