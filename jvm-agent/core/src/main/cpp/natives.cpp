@@ -27,6 +27,7 @@ struct JWriter {
     Writer writer;
     jobject root = nullptr;
     jobject standIns = nullptr;
+    jobject copied = nullptr;
     jobject sent = nullptr, unshared = nullptr, parts = nullptr;
     std::vector<void*> holders;
     JWriter(SlotPool* p, uint32_t max, uint64_t layout) : writer(p, max, layout) {}
@@ -421,6 +422,7 @@ NATIVE(void, writerFree)(JNIEnv* env, jclass, jlong writer) {
     }
     setReference(env, &w->root, nullptr);
     setReference(env, &w->standIns, nullptr);
+    setReference(env, &w->copied, nullptr);
     setReference(env, &w->sent, nullptr);
     setReference(env, &w->unshared, nullptr);
     setReference(env, &w->parts, nullptr);
@@ -457,6 +459,12 @@ NATIVE(jint, writerSources)(JNIEnv*, jclass, jlong writer) {
 // Where ops kNote and kWalkAndNote write: an array of arrays.
 NATIVE(void, writerParts)(JNIEnv* env, jclass, jlong writer, jobjectArray parts) {
     setReference(env, &((JWriter*)writer)->parts, parts);
+}
+
+NATIVE(void, writerCopied)(JNIEnv* env, jclass, jlong writer, jobject object) {
+    JWriter* w = (JWriter*)writer;
+    setReference(env, &w->copied, object);
+    w->writer.setCopied(w->copied);
 }
 
 NATIVE(void, writerRestart)(JNIEnv*, jclass, jlong writer) {

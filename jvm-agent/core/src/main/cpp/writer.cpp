@@ -763,6 +763,8 @@ uint64_t Writer::meet(Address a) {
             }
             look = value >= plan->boxLo && value <= plan->boxHi;
         }
+        // A singleton that somebody wants to send is copied, as what it is; elsewhere it has its name.
+        look = look && (_copied == nullptr || a != *Vm::slotOf(_copied) || plan->kind != Kind::Instance);
         if (look) {
             int64_t i = _named.find(a);
             if (i >= 0) {

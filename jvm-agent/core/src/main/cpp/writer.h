@@ -121,6 +121,10 @@ class Writer {
     void restart();
     // Names of named objects, by index in Java's array; kept by Java for the writer's life.
     void setNamed(void* arrayHandle, uint32_t count, const char* const* names, const uint16_t* lengths);
+    // Outside of windows: an object that is copied although it has a name, or null.
+    void setCopied(void* handle) {
+        _copied = handle;
+    }
     // Outside of windows, before an attempt.
     void setRoot(void* rootHandle) {
         _root = rootHandle;
@@ -405,6 +409,7 @@ class Writer {
     bool _begun = false, _wantWide = false;
     uint32_t _collections = 0;
     void* _root = nullptr;
+    void* _copied = nullptr;
     uint64_t _rootTarget = kNoTarget;
     int64_t _lateTotal = 0, _imageBytes = 0, _classes = 0;
     std::vector<uint64_t> _cross, _late;

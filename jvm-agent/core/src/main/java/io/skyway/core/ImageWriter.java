@@ -87,6 +87,8 @@ public final class ImageWriter implements AutoCloseable {
             hadStandIns = false;
         }
         Native.writerBegin(writer, imageId, root);
+        // In a stream a singleton is one wherever it stands, as with Java's own.
+        Native.writerCopied(writer, sent != null || Policy.isPlatform(root.getClass()) ? null : root);
         prepare();
         try {
             for (; ; ) {

@@ -94,6 +94,8 @@ final class Native {
 
     static native void writerParts(long writer, Object[][] parts);
 
+    static native void writerCopied(long writer, Object object);
+
     static native void writerRestart(long writer);
 
     static native void writerNamed(long writer);

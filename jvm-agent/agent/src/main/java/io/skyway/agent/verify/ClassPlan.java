@@ -141,6 +141,11 @@ final class ClassPlan {
         return new ClassPlan(type, ordinal, constants, kind, instanceFields(type), cut);
     }
 
+    static boolean isApplications(Class<?> type) {
+        ClassLoader loader = type.getClassLoader();
+        return loader != null && loader != ClassLoader.getPlatformClassLoader();
+    }
+
     private static List<Field> instanceFields(Class<?> type) {
         List<Class<?>> chain = new ArrayList<>();
         for (Class<?> c = type; c != null; c = c.getSuperclass()) {

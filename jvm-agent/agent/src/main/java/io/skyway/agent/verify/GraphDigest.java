@@ -91,14 +91,15 @@ public final class GraphDigest {
         reference(root);
         // Breadth first: the table of visited objects is also the queue, so there is no second structure and no stack.
         for (int next = 0; next < table.size(); next++) {
-            object(table.get(next));
+            object(table.get(next), next == 0);
         }
         return new Result(sink.finish(), objects, references, primitiveBytes);
     }
 
-    private void object(Object o) {
+    private void object(Object o, boolean root) {
         ClassPlan plan = plan(o.getClass());
-        if (plan.constants && constants.contains(o)) {
+        // A singleton that is the root was meant to be sent, and is copied.
+        if (plan.constants && constants.contains(o) && !(root && ClassPlan.isApplications(plan.type))) {
             sink.putInt(ClassPlan.CONSTANT);
             sink.putName(plan.name);
             return;
