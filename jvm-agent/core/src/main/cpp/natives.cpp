@@ -259,7 +259,6 @@ NATIVE(jint, addPlan)(JNIEnv* env, jclass, jlong key, jint kind, jint elementShi
         p->limits.push_back(Plan::Limit{(uint32_t)bounds[i], (uint8_t)bounds[i + 1]});
     }
     p->booleans = (traits & 1) != 0;
-    p->settled = (traits & 2) != 0;
     jsize c = env->GetArrayLength(cleared);
     std::vector<jint> ranges(c);
     env->GetIntArrayRegion(cleared, 0, c, ranges.data());
@@ -614,16 +613,11 @@ NATIVE(jlongArray, readerStandIns)(JNIEnv* env, jclass, jlong reader) {
 
 NATIVE(jlongArray, readerArrivals)(JNIEnv* env, jclass, jlong reader) {
     auto& s = ((JReader*)reader)->reader.arrivals();
-    return s.empty() ? nullptr : longs(env, s.data(), s.size());
+    return longs(env, s.data(), s.size());
 }
 
 NATIVE(jboolean, readerEnvelope)(JNIEnv*, jclass, jlong reader) {
     return ((JReader*)reader)->reader.envelope();
-}
-
-NATIVE(jlongArray, readerSettles)(JNIEnv* env, jclass, jlong reader) {
-    auto& s = ((JReader*)reader)->reader.settles();
-    return longs(env, s.data(), s.size());
 }
 
 NATIVE(jboolean, readerRoot)(JNIEnv* env, jclass, jlong reader, jlongArray out) {

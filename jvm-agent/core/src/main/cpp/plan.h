@@ -64,7 +64,6 @@ struct Plan {
     };
     std::vector<Limit> limits;
     bool booleans = false;  // an array of them
-    bool settled = false;   // Java looks at every object of the class before it hands out the graph (heap buffers)
 
     void clear(uint32_t from, uint32_t to);
     // After each change of id or names. Arrays are quick when they are not empty: only empty ones have names.

@@ -74,7 +74,6 @@ void Reader::reset(uint32_t attempt) {
     _objects = _lateTotal = 0;
     _ended = false;
     _landedSegments = 0;
-    _settles.clear();
     _segments.clear();
     _holes.clear();
     _standIns.clear();
@@ -434,7 +433,6 @@ template <typename Slot>
 Reader::Result Reader::landSegment(const uint8_t* block, uint8_t* elements) {
     _newHoles.clear();
     _newArrivals.clear();
-    _newSettles.clear();
     _pairs.clear();
     uint8_t* start = elements + padBytes();
     uint8_t* end = start + _h.payloadBytes;
@@ -485,14 +483,6 @@ Reader::Result Reader::landSegment(const uint8_t* block, uint8_t* elements) {
         }
         if (!plan->trusted(d, d + plan->arrayBase, length)) {
             return bad("a field has a value that the VM never gives it", plan->typeId);
-        }
-        if (plan->settled) {
-            if (alone) {
-                _exports = true;
-                return kExports;
-            }
-            _newSettles.push_back((int64_t)_h.segment);
-            _newSettles.push_back(n);
         }
         writeHeader(d, plan, *(uint64_t*)d & vm.hashMask);
         plan->applyMasks(d);
@@ -574,7 +564,6 @@ Reader::Result Reader::land(const uint8_t* block, uint8_t* elements) {
         for (uint32_t n : _newArrivals) {
             _arrivals.push_back((int64_t)(_h.segment << 32 | n));
         }
-        _settles.insert(_settles.end(), _newSettles.begin(), _newSettles.end());
         _landing.landed = true;
         _landedSegments++;
         _objects += _h.objects;

@@ -155,10 +155,6 @@ class Reader {
     bool alone() const {
         return (_h.flags & kAlone) != 0 && !_exports;
     }
-    // Objects that Java looks at before it hands out the graph: pairs of segment and ordinal.
-    const std::vector<int64_t>& settles() const {
-        return _settles;
-    }
     // After the last block: where the root is (segment or -1 for named; ordinal).
     Result root(int64_t* segment, int64_t* ordinal);
     const std::string& error() const {
@@ -276,7 +272,6 @@ class Reader {
     const Known* known(uint32_t typeId);
     std::vector<std::pair<uint64_t, uint32_t>> _newHoles;
     static constexpr uint32_t kRequired = 1u << 31;  // with a hole's declared class: null is no answer
-    std::vector<int64_t> _settles, _newSettles;
     Segment _landing;
     static constexpr uint64_t kLateAtOnce = 8192;
     uint64_t _lateNext = 0;

@@ -71,10 +71,6 @@ inline uint64_t lengthOf(Address a) {
     return *(const uint32_t*)(a + vm.lengthOffset);
 }
 
-}  // namespace
-
-namespace {
-
 // Most boxed values: those that no cache holds.
 inline bool isLargeInt(const Plan* plan, Address a) {
     if (plan->boxWidth != 4) {
@@ -86,36 +82,7 @@ inline bool isLargeInt(const Plan* plan, Address a) {
 
 }  // namespace
 
-void NamedTable::refresh(void* arrayHandle, uint32_t count) {
-    uint32_t collections = vm.collections();
-    if (count == _count && collections == _collections) {
-        return;
-    }
-    size_t cells = 64;
-    while (cells < (size_t)count * 2) {
-        cells *= 2;
-    }
-    _cells.assign(cells, Cell());
-    _mask = cells - 1;
-    Address array = *Vm::slotOf(arrayHandle);
-    for (uint32_t i = 0; i < count; i++) {
-        Address at = array + vm.refArrayBase + i * vm.referenceBytes();
-        Address a = vm.compressedOops ? (*(uint32_t*)at == 0 ? 0 : decode(*(uint32_t*)at)) : *(Address*)at;
-        if (a == 0) {
-            continue;
-        }
-        size_t c = hash(a) & _mask;
-        while (_cells[c].address != 0) {
-            c = (c + 1) & _mask;
-        }
-        _cells[c].address = a;
-        _cells[c].index = i;
-    }
-    _count = count;
-    _collections = collections;
-}
-
-void SentTable::put(Address a, uint32_t index) {
+void AddressTable::put(Address a, uint32_t index) {
     size_t c = hash(a) & _mask;
     while (_cells[c].address != 0) {
         c = (c + 1) & _mask;
@@ -124,11 +91,7 @@ void SentTable::put(Address a, uint32_t index) {
     _cells[c].index = index;
 }
 
-void SentTable::prepare(uint32_t count) {
-    if (count < _count || (_count != 0 && _collections != vm.collections())) {
-        std::fill(_cells.begin(), _cells.end(), Cell());
-        _count = 0;
-    }
+void AddressTable::reserve(uint32_t count) {
     size_t cells = 64;
     while (cells < (size_t)count * 2) {
         cells *= 2;
@@ -145,26 +108,55 @@ void SentTable::prepare(uint32_t count) {
     }
 }
 
+void AddressTable::clear() {
+    std::fill(_cells.begin(), _cells.end(), Cell());
+}
+
+void AddressTable::take(void* arrayHandle, uint32_t from, uint32_t end) {
+    Address array = *Vm::slotOf(arrayHandle);
+    for (uint32_t i = from; i < end; i++) {
+        Address at = array + vm.refArrayBase + i * vm.referenceBytes();
+        Address a = vm.compressedOops ? (*(uint32_t*)at == 0 ? 0 : decode(*(uint32_t*)at)) : *(Address*)at;
+        if (a != 0) {
+            put(a, i);
+        }
+    }
+}
+
+void NamedTable::refresh(void* arrayHandle, uint32_t count) {
+    uint32_t collections = vm.collections();
+    if (count == _count && collections == _collections) {
+        return;
+    }
+    clear();
+    reserve(count);
+    take(arrayHandle, 0, count);
+    _count = count;
+    _collections = collections;
+}
+
+void SentTable::prepare(uint32_t count) {
+    if (count < _count || (_count != 0 && _collections != vm.collections())) {
+        clear();
+        _count = 0;
+    }
+    reserve(count);
+}
+
 SentTable::Fill SentTable::fill(void* arrayHandle, uint32_t count, uint32_t most) {
     if (_collections != vm.collections()) {
         if (_count != 0) {
             if (most < count) {
                 return kMovedBetween;
             }
-            std::fill(_cells.begin(), _cells.end(), Cell());
+            clear();
             _count = 0;
         }
         _collections = vm.collections();
     }
-    Address array = *Vm::slotOf(arrayHandle);
     uint32_t end = count - _count > most ? _count + most : count;
-    for (; _count < end; _count++) {
-        Address at = array + vm.refArrayBase + _count * vm.referenceBytes();
-        Address a = vm.compressedOops ? (*(uint32_t*)at == 0 ? 0 : decode(*(uint32_t*)at)) : *(Address*)at;
-        if (a != 0) {
-            put(a, _count);
-        }
-    }
+    take(arrayHandle, _count, end);
+    _count = end;
     return _count == count ? kReady : kMore;
 }
 
@@ -291,13 +283,12 @@ void Writer::seenPut(Address a, uint64_t value) {
         }
     }
     if (_narrow != nullptr) {
-        uint64_t narrow = value & ~kNamed;
-        if (narrow > kNarrowMost) {
+        if ((value & ~kNamed) > kNarrowMost) {
             _wantWide = true;
             _trouble = kWider;
             return;
         }
-        _narrow->put(a, narrow | (value & kNamed) >> 32);
+        _narrow->put(a, narrowed(value));
     } else {
         _wide->put(a, value);
     }
@@ -323,7 +314,7 @@ bool Writer::spill() {
     _small = false;
     _smallSeen.each([this](Address a, uint64_t v) {
         if (_narrow != nullptr) {
-            _narrow->put(a, (v & ~kNamed) | (v & kNamed) >> 32);
+            _narrow->put(a, narrowed(v));
         } else {
             _wide->put(a, v);
         }

@@ -17,15 +17,10 @@
 
 namespace skyway {
 
-// Named objects by address, rebuilt from Java's array of them when a collection may have moved them.
-class NamedTable {
+// Indices of the objects in an array of Java's, by address.
+class AddressTable {
   public:
-    // In a window.
-    void refresh(void* arrayHandle, uint32_t count);
-    void forget() {
-        _count = 0;
-    }
-    // Index in Java's array, or -1.
+    // Index in the array, or -1.
     int64_t find(Address a) const {
         if (_cells.empty()) {
             return -1;
@@ -39,45 +34,16 @@ class NamedTable {
             }
         }
     }
-
-  private:
-    struct Cell {
-        Address address = 0;
-        uint32_t index = 0;
-    };
-    static size_t hash(Address a) {
-        return (size_t)(a * 0x9e3779b97f4a7c15ull >> 40);
-    }
-    std::vector<Cell> _cells;
-    size_t _mask = 0;
-    uint32_t _count = 0;
-    uint32_t _collections = 0;
-};
-
-// Objects that earlier images of a stream have sent, by address: their index in Java's array of them. Grows with the
-// array, and is made anew when a collection may have moved them.
-class SentTable {
-  public:
-    enum Fill { kReady, kMore, kMovedBetween };
-
-    // Outside of windows: room for so many.
-    void prepare(uint32_t count);
-    // In a window: takes up to `most` more objects in.
-    Fill fill(void* arrayHandle, uint32_t count, uint32_t most);
-    // Index in Java's array, or -1.
-    int64_t find(Address a) const {
-        for (size_t i = hash(a) & _mask;; i = (i + 1) & _mask) {
-            if (_cells[i].address == a) {
-                return _cells[i].index;
-            }
-            if (_cells[i].address == 0) {
-                return -1;
-            }
-        }
-    }
     size_t bytes() const {
         return _cells.capacity() * sizeof(Cell);
     }
+
+  protected:
+    // Room for so many; keeps what is in.
+    void reserve(uint32_t count);
+    void clear();
+    // In a window: takes in elements `from` to `end` of the array.
+    void take(void* arrayHandle, uint32_t from, uint32_t end);
 
   private:
     struct Cell {
@@ -88,8 +54,37 @@ class SentTable {
         return (size_t)(a * 0x9e3779b97f4a7c15ull >> 28);
     }
     void put(Address a, uint32_t index);
+
     std::vector<Cell> _cells;
     size_t _mask = 0;
+};
+
+// Named objects, rebuilt from Java's array of them when a collection may have moved them.
+class NamedTable : public AddressTable {
+  public:
+    // In a window.
+    void refresh(void* arrayHandle, uint32_t count);
+    void forget() {
+        _count = 0;
+    }
+
+  private:
+    uint32_t _count = 0;
+    uint32_t _collections = 0;
+};
+
+// Objects that earlier images of a stream have sent. Grows with the array, and is made anew when a collection may have
+// moved them.
+class SentTable : public AddressTable {
+  public:
+    enum Fill { kReady, kMore, kMovedBetween };
+
+    // Outside of windows: room for so many.
+    void prepare(uint32_t count);
+    // In a window: takes up to `most` more objects in.
+    Fill fill(void* arrayHandle, uint32_t count, uint32_t most);
+
+  private:
     uint32_t _count = 0;  // objects of the array that are in, or were null
     uint32_t _collections = 0;
 };
@@ -338,7 +333,10 @@ class Writer {
     uint64_t seenGet(Address a) const {
         return _small ? _smallSeen.get(a) : _narrow != nullptr ? widen(_narrow->get(a)) : _wide->get(a);
     }
-    // A named target's bit 63 is bit 31 in a narrow entry.
+    // A named target's bit 63 is bit 31 in a narrow entry, and back.
+    static uint64_t narrowed(uint64_t target) {
+        return (target & ~kNamed) | (target & kNamed) >> 32;
+    }
     static uint64_t widen(uint64_t v) {
         return (v & kNarrowMost) | (v & ~kNarrowMost) << 32;
     }

@@ -113,7 +113,7 @@ struct FakeVm {
         flags = plan(kFlags, Kind::PrimitiveArray, 0, 0, {}, 7);
         flags->booleans = true;
         view = plan(kView, Kind::Instance, 0, 24, {{16, declaredBytes}}, 8);
-        view->settled = true;
+        view->arrival = true;
         plans = {node, bytes, objects, leaf, nodes, text, flags, view};
     }
     bool fits(uint32_t declared, const Plan* p) const {
@@ -278,7 +278,7 @@ struct Lander {
     Names* known = nullptr;  // what this process has names for
     uint32_t nameCount = 0;
     bool ages = false;       // what has landed leaves the young generation at once
-    size_t settled = 0;
+    size_t arrived = 0;
 
     Lander(FakeVm& f, uint64_t id, uint32_t spineLength = kSpine)
         : vmRef(f), spineSize(spineLength), reader(&f.scope, id, 77) {
@@ -468,9 +468,9 @@ struct Lander {
             fail();
             return 0;
         }
-        for (size_t i = 0; i < reader.settles().size(); i += 2) {
-            CHECK(types.plans.find(vm.keyOf(inSpine(reader.settles()[i], reader.settles()[i + 1])))->settled);
-            settled++;
+        for (int64_t place : reader.arrivals()) {
+            CHECK(types.plans.find(vm.keyOf(inSpine(place >> 32, (uint32_t)place)))->arrival);
+            arrived++;
         }
         Address root = number < 0  ? FakeVm::get(names, 16 + 4 * (size_t)ordinal)
                        : only != 0 ? only

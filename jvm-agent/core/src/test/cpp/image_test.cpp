@@ -258,7 +258,7 @@ struct BadBytes {
         Address view = f.allocate(FakeVm::kView, 24, 0);
         FakeVm::set(view, 16, f.newArray(FakeVm::kBytesArray, 4, 1));
         Lander l(f, 1);
-        CHECK(l.all(alone(view)) != 0 && l.settled == 1);
+        CHECK(l.all(alone(view)) != 0 && l.arrived == 1);
         Address many = f.newArray(FakeVm::kObjects, 900, 4);
         for (size_t i = 0; i < 900; i++) {
             Address a = f.allocate(FakeVm::kView, 24, 0);
@@ -266,7 +266,7 @@ struct BadBytes {
             FakeVm::set(many, 16 + 4 * i, a);
         }
         Lander all(f, 1);
-        CHECK(all.all(write(pool, many, 1, kSegment)) != 0 && all.settled == 900);
+        CHECK(all.all(write(pool, many, 1, kSegment)) != 0 && all.arrived == 900);
     }
 
     void run() {

@@ -70,6 +70,10 @@ public final class FidelityRules {
         return false;
     }
 
+    boolean hasHooks() {
+        return !hooks.isEmpty();
+    }
+
     boolean isHooked(Class<?> c) {
         for (Hook h : hooks) {
             if (h.type.isAssignableFrom(c)) {

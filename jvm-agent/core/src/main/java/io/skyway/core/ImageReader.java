@@ -380,15 +380,18 @@ public final class ImageReader implements AutoCloseable {
             throw new SkywayException(SkywayException.Kind.BAD_IMAGE, "the graph's root is no object");
         }
         // Before any code of the application sees them.
-        long[] settles = Native.readerSettles(reader);
-        for (int i = 0; i < settles.length; i += 2) {
-            Trusted.settle(((Object[]) spine[(int) settles[i]])[(int) settles[i + 1]]);
+        long[] places = Native.readerArrivals(reader);
+        for (long place : places) {
+            Object landed = arrival(place);
+            if (Trusted.needsSettling(landed.getClass())) {
+                Trusted.settle(landed);
+            }
         }
         o = resolveStandIns(o);
         if (o == null) {
             throw new SkywayException(SkywayException.Kind.BAD_IMAGE, "the graph's root is no object");
         }
-        arrived();
+        arrived(places);
         if (received != null) {
             keep();
         }
@@ -474,11 +477,7 @@ public final class ImageReader implements AutoCloseable {
     }
 
     /** Hash tables that go by this process's hashes are rebuilt; then the application's hooks run. */
-    private void arrived() {
-        long[] places = Native.readerArrivals(reader);
-        if (places == null) {
-            return;
-        }
+    private void arrived(long[] places) {
         // The image goes from the root down: what is inside of a table comes after it, and must be right before it.
         for (int i = places.length - 1; i >= 0; i--) {
             Object o = arrival(places[i]);
@@ -490,8 +489,10 @@ public final class ImageReader implements AutoCloseable {
                 HashRepair.repair(o);
             }
         }
-        for (int i = places.length - 1; i >= 0; i--) {
-            engine.types.rules.arrived(arrival(places[i]));
+        if (engine.types.rules.hasHooks()) {
+            for (int i = places.length - 1; i >= 0; i--) {
+                engine.types.rules.arrived(arrival(places[i]));
+            }
         }
     }
 

@@ -144,8 +144,6 @@ final class Native {
 
     static native boolean readerEnvelope(long reader);
 
-    static native long[] readerSettles(long reader);
-
     static native boolean readerRoot(long reader, long[] out);
 
     static native String readerError(long reader);

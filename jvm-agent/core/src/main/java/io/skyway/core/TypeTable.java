@@ -29,7 +29,6 @@ final class TypeTable {
 
     // Traits of a plan, and a bit of a declared class's index, as in natives.cpp.
     private static final int BOOLEANS = 1;
-    private static final int SETTLED = 2;
     private static final int REQUIRED = 1 << 30;
 
     /** One class. The strong reference to it keeps its loader from being unloaded under landed objects. */
@@ -157,7 +156,7 @@ final class TypeTable {
             if (named.isNamedClass(c)) {
                 mayBeNamed(c);
             }
-            if (t.copied() && (HashRepair.handles(c) || rules.isHooked(c))) {
+            if (t.copied() && (HashRepair.handles(c) || Trusted.needsSettling(c) || rules.isHooked(c))) {
                 Native.setArrival(t.plan, true);
             }
         }
@@ -321,17 +320,7 @@ final class TypeTable {
                 null,
                 false,
                 List.copyOf(references));
-        t.plan = add(
-                key,
-                INSTANCE,
-                0,
-                bytes,
-                0,
-                offsets,
-                declaredIndices,
-                cleared,
-                Trusted.limits(fields),
-                Trusted.needsSettling(c) ? SETTLED : 0);
+        t.plan = add(key, INSTANCE, 0, bytes, 0, offsets, declaredIndices, cleared, Trusted.limits(fields), 0);
         if (backtrace != null) {
             Native.setTrace(t.plan, (int) Internals.offsetOf(backtrace), (int)
                     Internals.offsetOf(throwableField(fields, "stackTrace")));
