@@ -67,7 +67,7 @@ final class TypeScope {
                                 + "; both sides need the same version of the class");
             }
             byId.put(wanted[i], t);
-            if (!Native.bindType(handle, wanted[i], t.plan)) {
+            if (!Native.bindType(handle, wanted[i], t.landing)) {
                 throw new SkywayException(
                         SkywayException.Kind.BAD_IMAGE, "type id " + wanted[i] + " is out of the registry's range");
             }

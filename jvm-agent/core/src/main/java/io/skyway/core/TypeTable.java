@@ -39,7 +39,11 @@ final class TypeTable {
         final boolean named;
         boolean standIn;
         final List<Field> referenceFields;
+        /** How objects are sent. */
         int plan;
+        /** How they are landed: whole, whatever is left behind when they are sent. */
+        int landing;
+
         int id;
 
         Type(Class<?> c, TypeDescriptor d, String refusal, boolean named, List<Field> referenceFields) {
@@ -152,12 +156,15 @@ final class TypeTable {
         if (t == null) {
             t = describe(c);
             types.put(c, t);
+            if (t.landing != t.plan) {
+                byPlan.add(t.landing, t);
+            }
             byPlan.add(t.plan, t);
             if (named.isNamedClass(c)) {
                 mayBeNamed(c);
             }
             if (t.copied() && (HashRepair.handles(c) || Trusted.needsSettling(c) || rules.isHooked(c))) {
-                Native.setArrival(t.plan, true);
+                Native.setArrival(t.landing, true);
             }
         }
         return t;
@@ -166,7 +173,7 @@ final class TypeTable {
     private synchronized void hooksChanged(Class<?> type) {
         for (Type t : byPlan) {
             if (t.copied() && type.isAssignableFrom(t.javaClass)) {
-                Native.setArrival(t.plan, true);
+                Native.setArrival(t.landing, true);
             }
         }
     }
@@ -247,7 +254,8 @@ final class TypeTable {
         int layoutHelper = (int) facts[0];
         long key = facts[2];
         boolean isNamed = c == Class.class || Policy.isEnumConstant(c);
-        if (!isNamed && rules.isCut(c)) {
+        boolean cut = !isNamed && rules.isCut(c);
+        if (cut && (c.isArray() || StandIns.needed(c) || Policy.refusal(c, facts[1] != 0) != null)) {
             return notCopied(c, key, CUT, null);
         }
         if (!isNamed && StandIns.needed(c)) {
@@ -293,18 +301,15 @@ final class TypeTable {
             Arrays.sort(vmOffsets);
         }
         if (layoutHelper <= 0 || !Arrays.equals(offsets, vmOffsets)) {
-            return notCopied(c, key, REFUSED, "the VM keeps fields of its own in it");
+            return notCopied(c, key, cut ? CUT : REFUSED, cut ? null : "the VM keeps fields of its own in it");
         }
         Field backtrace = c == Throwable.class || Throwable.class.isAssignableFrom(c)
                 ? throwableField(fields, "backtrace")
                 : null;
-        references.removeIf(f -> f.equals(backtrace) || rules.isCut(f));
-        offsets = references.stream().mapToInt(f -> (int) Internals.offsetOf(f)).toArray();
-        int[] declaredIndices = references.stream()
-                .mapToInt(f -> declaredIndex(f.getType()) | (Trusted.neverNull(f) ? REQUIRED : 0))
-                .toArray();
-        // Between a String's declared fields the VM keeps flags of its own (interned, deduplicated).
-        int[] cleared = c == String.class ? gaps(fields, bytes) : cleared(fields, backtrace);
+        references.remove(backtrace);
+        List<Field> leftBehind = fields.stream().filter(rules::isCut).toList();
+        List<Field> sent =
+                references.stream().filter(f -> !leftBehind.contains(f)).toList();
         String superName = c.getSuperclass() == null ? "" : c.getSuperclass().getName();
         Type t = new Type(
                 c,
@@ -319,9 +324,24 @@ final class TypeTable {
                         null)),
                 null,
                 false,
-                List.copyOf(references));
-        t.plan = add(key, INSTANCE, 0, bytes, 0, offsets, declaredIndices, cleared, Trusted.limits(fields), 0);
-        if (backtrace != null) {
+                cut ? List.of() : sent);
+        // Between a String's declared fields the VM keeps flags of its own (interned, deduplicated).
+        int[] own =
+                c == String.class ? gaps(fields, bytes) : ranges(backtrace == null ? List.of() : List.of(backtrace));
+        t.landing = addInstance(key, bytes, references, own, fields);
+        t.plan = t.landing;
+        // The plan that was added last is the one by which objects are sent.
+        if (cut) {
+            t.plan = add(key, CUT, 0, 0, 0, new int[0], new int[0], new int[0], new int[0], 0);
+        } else if (!leftBehind.isEmpty()) {
+            List<Field> zero = new ArrayList<>(leftBehind);
+            if (backtrace != null) {
+                zero.add(backtrace);
+            }
+            int[] cleared = ranges(zero);
+            t.plan = addInstance(key, bytes, sent, cleared, fields);
+        }
+        if (backtrace != null && !cut) {
             Native.setTrace(t.plan, (int) Internals.offsetOf(backtrace), (int)
                     Internals.offsetOf(throwableField(fields, "stackTrace")));
         }
@@ -337,22 +357,29 @@ final class TypeTable {
                         SkywayException.Kind.ENGINE_REFUSED, "this JDK's Throwable has no field " + name));
     }
 
-    /** Ranges (from, to) of the fields that are not sent, in their order. */
-    private int[] cleared(List<Field> fields, Field backtrace) {
+    private int addInstance(long key, int bytes, List<Field> references, int[] cleared, List<Field> fields) {
+        int[] offsets =
+                references.stream().mapToInt(f -> (int) Internals.offsetOf(f)).toArray();
+        int[] declaredIndices = references.stream()
+                .mapToInt(f -> declaredIndex(f.getType()) | (Trusted.neverNull(f) ? REQUIRED : 0))
+                .toArray();
+        return add(key, INSTANCE, 0, bytes, 0, offsets, declaredIndices, cleared, Trusted.limits(fields), 0);
+    }
+
+    /** Ranges (from, to) of fields, in the order of their places. */
+    private static int[] ranges(List<Field> fields) {
         List<Integer> out = new ArrayList<>();
-        fields.stream()
-                .filter(f -> f.equals(backtrace) || rules.isCut(f))
-                .sorted(Comparator.comparingLong(Internals::offsetOf))
-                .forEach(f -> {
-                    int at = (int) Internals.offsetOf(f);
-                    out.addAll(List.of(at, at + width(f.getType())));
-                });
+        fields.stream().sorted(Comparator.comparingLong(Internals::offsetOf)).forEach(f -> {
+            int at = (int) Internals.offsetOf(f);
+            out.addAll(List.of(at, at + width(f.getType())));
+        });
         return out.stream().mapToInt(i -> i).toArray();
     }
 
     private Type notCopied(Class<?> c, long key, int kind, String refusal) {
         Type t = new Type(c, null, refusal, kind == NAMED, List.of());
         t.plan = add(key, kind, 0, 0, 0, new int[0], new int[0], new int[0], new int[0], 0);
+        t.landing = t.plan;
         return t;
     }
 
@@ -381,6 +408,7 @@ final class TypeTable {
                 new int[0],
                 new int[0],
                 element == boolean.class ? BOOLEANS : 0);
+        t.landing = t.plan;
         return t;
     }
 

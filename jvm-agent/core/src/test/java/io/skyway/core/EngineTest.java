@@ -466,6 +466,43 @@ class EngineTest {
         }
     }
 
+    static final class Two {
+        String kept = "kept";
+        String left = "left";
+        int number = 7;
+    }
+
+    static final class Whole {
+        String text = "text";
+    }
+
+    @Test
+    void whatIsCutIsStillReceived() {
+        int most = engine.layout().maxSegmentBytes();
+        try (SlotPool pool = SlotPool.anonymous(engine, SlotPool.slotBytesFor(most), 64);
+                ImageWriter w = engine.newWriter(pool, new WriterOptions(most, 0, 30))) {
+            // As from a JVM that cuts nothing.
+            w.write(new Object[] {new Two(), new Whole()});
+            Block b = w.take(1000);
+            engine.rules().cut(Two.class, "left");
+            engine.rules().cut(Two.class, "number");
+            engine.rules().cut(Whole.class);
+            // With a scope of its own, so that the classes are looked up now.
+            try (ImageReader reader = engine.newReader(new ReaderOptions(null, c -> true, 30))) {
+                reader.accept(b.address(), b.length());
+                Object[] landed = (Object[]) reader.finish();
+                assertEquals("left", ((Two) landed[0]).left);
+                assertEquals(7, ((Two) landed[0]).number);
+                assertEquals("text", ((Whole) landed[1]).text);
+            }
+            Object[] sent = (Object[]) engine.copy(new Object[] {new Two(), new Whole()});
+            assertEquals("kept", ((Two) sent[0]).kept);
+            assertNull(((Two) sent[0]).left);
+            assertEquals(0, ((Two) sent[0]).number);
+            assertNull(sent[1]);
+        }
+    }
+
     @Test
     void nullRootIsAUsageError() {
         SkywayException e = assertThrows(SkywayException.class, () -> engine.copy(null));
