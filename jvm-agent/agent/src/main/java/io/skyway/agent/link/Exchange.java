@@ -41,9 +41,13 @@ final class Exchange {
         try {
             Future<?> tick = context.ticker()
                     .scheduleWithFixedDelay(this::tick, TICK_MILLIS, TICK_MILLIS, TimeUnit.MILLISECONDS);
+            long limit = send.request.getTimeoutMillis();
+            // A limit below a tick's length is one too.
+            Future<?> late = limit > 0 ? context.ticker().schedule(this::tick, limit, TimeUnit.MILLISECONDS) : tick;
             try {
                 return transfer(root);
             } finally {
+                late.cancel(false);
                 tick.cancel(false);
             }
         } finally {
@@ -204,7 +208,7 @@ final class Exchange {
 
     private void checkTime(long now) {
         long limit = send.request.getTimeoutMillis();
-        if (limit > 0 && now - send.begun > TimeUnit.MILLISECONDS.toNanos(limit) && send.failure() == null) {
+        if (limit > 0 && now - send.begun >= TimeUnit.MILLISECONDS.toNanos(limit) && send.failure() == null) {
             send.fail(Failure.of(
                     Kind.TIMEOUT,
                     Failure.Side.SENDER,
