@@ -32,7 +32,9 @@ CASES: Final = (
     Case("a million stand-ins", "soft", MILLION, 1536, 1536, verify=False),
 )
 COST: Final = "cost of an object"
-COST_SHAPES: Final = ("list", "tree", "web")
+#: A young generation in MiB that holds what arrives, or 0: what the collector makes of the heap.
+COSTS: Final = (("list", 2000), ("tree", 2000), ("web", 2000), ("list", 0))
+HEAP: Final = 3072
 STREAM: Final = "1,000,000 records in a stream"
 ROW: Final = "100,000 transfers in a row"
 REFUSED: Final = Case("receiver without room", "list", 50 * MILLION, 2048, 512)
@@ -47,11 +49,16 @@ def _refused(app: list[str], jdk: str, collector: str) -> Outcome:
         return sizes.refused(pair, REFUSED, timeout=TIMEOUT)
 
 
-def _costs(app: list[str], jdk: str, collector: str, shape: str) -> Outcome:
-    with sizes.world(app, find_jdk(jdk), collector, 2048, 2048) as pair:
-        outcome = _outcome(f"{COST}, {shape}", shape, 10 * MILLION, jdk, collector, 2048)
+def _costs(app: list[str], jdk: str, collector: str, shape: str, young: int) -> Outcome:
+    flags = [f"-Xmn{young}m"] if young else []
+    with sizes.world(app, find_jdk(jdk), collector, HEAP, HEAP, flags) as pair:
+        outcome = _outcome(f"{COST}, {shape}, {_young(young)}", shape, 10 * MILLION, jdk, collector, HEAP)
         outcome.facts = sizes.costs(pair, shape, 100_000, 10 * MILLION, 7, timeout=TIMEOUT)
     return outcome
+
+
+def _young(mib: int) -> str:
+    return f"young generation of {mib} MiB" if mib else "young generation as it comes"
 
 
 def _row(app: list[str], jdk: str, collector: str, seconds: float) -> Outcome:
@@ -87,7 +94,10 @@ def measure(features: list[str], collector: str, only: str, seconds: float, outp
             jobs: list[tuple[str, Callable[[], Outcome]]] = [
                 *((case.what, partial(_case, app, jdk, collector, case)) for case in CASES),
                 (REFUSED.what, partial(_refused, app, jdk, collector)),
-                *((f"{COST}, {shape}", partial(_costs, app, jdk, collector, shape)) for shape in COST_SHAPES),
+                *(
+                    (f"{COST}, {shape}, {_young(young)}", partial(_costs, app, jdk, collector, shape, young))
+                    for shape, young in COSTS
+                ),
                 (STREAM, partial(_stream, app, jdk, collector, seconds)),
                 (ROW, partial(_row, app, jdk, collector, seconds)),
             ]
