@@ -40,6 +40,8 @@ class Case:
     left: int
     right: int
     flags: tuple[str, ...] = ()
+    #: Whether the sender's application allocates, so that collections interrupt the walk.
+    churn: bool = False
     #: Compare digests too; needs up to 26 bytes of heap an object on both sides.
     verify: bool = True
 
@@ -202,9 +204,15 @@ class World:
 
 @contextlib.contextmanager
 def world(
-    app: Sequence[str], jdk: Jdk, collector: str, left: int, right: int, flags: Sequence[str] = ()
+    app: Sequence[str],
+    jdk: Jdk,
+    collector: str,
+    left: int,
+    right: int,
+    flags: Sequence[str] = (),
+    churn: bool = False,
 ) -> Iterator[World]:
-    """JVMs with heaps of so many MiB, which are resident from the start."""
+    """JVMs with heaps of so many MiB, which are resident from the start. With `churn` the left one allocates."""
     with Orchestrator() as skyway:
         jvms = [
             skyway.launch(
@@ -213,7 +221,7 @@ def world(
                 collector=collector,
                 heap=f"{heap}m",
                 java_args=[f"-Xms{heap}m", "-XX:+AlwaysPreTouch", *flags],
-                app=app,
+                app=[*app, "churn"] if churn and name == "left" else app,
                 timeout=120.0,
             )
             for name, heap in (("left", left), ("right", right))
@@ -225,7 +233,7 @@ def world(
 
 def run(app: Sequence[str], jdk: Jdk, collector: str, case: Case, timeout: float) -> Outcome:
     """One case between JVMs of its own."""
-    with world(app, jdk, collector, case.left, case.right, case.flags) as pair:
+    with world(app, jdk, collector, case.left, case.right, case.flags, case.churn) as pair:
         return pair.send(case, timeout=timeout)
 
 

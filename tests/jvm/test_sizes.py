@@ -82,7 +82,7 @@ def test_native_memory_is_what_the_formula_says(app: list[str]) -> None:
             assert outcome.sender.engine_peak >= 32 * stack
             assert outcome.sender.engine_peak <= FIXED + 512 * MIB // 4 + 64 * stack
             starts = (outcome.image_bytes - 16 * late) // 64 * 3 // 2
-            most = FIXED + starts + 112 * outcome.segments + 96 * late + kept
+            most = FIXED + starts + 176 * outcome.segments + 96 * late + kept
             assert outcome.receiver.engine_peak >= max(starts // 2, 32 * late, kept), outcome
             if shape != "longs":
                 assert outcome.receiver.engine_peak <= most, outcome

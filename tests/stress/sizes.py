@@ -37,6 +37,10 @@ COSTS: Final = (("list", 2000), ("tree", 2000), ("web", 2000), ("list", 0))
 HEAP: Final = 3072
 STREAM: Final = "1,000,000 records in a stream"
 ROW: Final = "100,000 transfers in a row"
+#: Its walk is interrupted until it ends in one window; its image is larger than the slots that this takes.
+CASES_WITH_CHURN: Final = (
+    Case("sender that allocates", "cells", 4 * MILLION, 3072, 3584, ("-Xmn64m",), churn=True, verify=False),
+)
 REFUSED: Final = Case("receiver without room", "list", 50 * MILLION, 2048, 512)
 
 
@@ -92,7 +96,7 @@ def measure(features: list[str], collector: str, only: str, seconds: float, outp
         app = sizes.compile_app(find_jdk(features[0]), Path(directory))
         for jdk in features:
             jobs: list[tuple[str, Callable[[], Outcome]]] = [
-                *((case.what, partial(_case, app, jdk, collector, case)) for case in CASES),
+                *((case.what, partial(_case, app, jdk, collector, case)) for case in (*CASES, *CASES_WITH_CHURN)),
                 (REFUSED.what, partial(_refused, app, jdk, collector)),
                 *(
                     (f"{COST}, {shape}, {_young(young)}", partial(_costs, app, jdk, collector, shape, young))

@@ -26,6 +26,8 @@ public final class Main {
         Skyway.onReceive("collect", Object.class, graph -> System.gc());
         if (args.length > 0 && args[0].equals("read")) {
             read();
+        } else if (args.length > 0 && args[0].equals("churn")) {
+            churn();
         } else if (args.length > 0) {
             write(Integer.parseInt(args[1]), Long.parseLong(args[2]), Double.parseDouble(args[3]));
         }
@@ -37,6 +39,16 @@ public final class Main {
         parcel.shape().check(parcel.graph(), parcel.size());
         System.out.println("checked " + parcel.shape().name().toLowerCase(Locale.ROOT) + " " + parcel.size() + " "
                 + (System.nanoTime() - begun) / 1_000_000);
+    }
+
+    /** About 100 MB a second. */
+    private static void churn() throws InterruptedException {
+        for (byte[] fresh = {}; fresh != null; ) {
+            for (int i = 0; i < 50; i++) {
+                fresh = new byte[10_000];
+            }
+            Thread.sleep(5);
+        }
     }
 
     /** Prints its port, and at the end how many records have come and were right. */

@@ -70,8 +70,8 @@ class SmallSeen {
 };
 
 // One entry per smallest distance of two objects: 16 bytes, 8 with compact headers. An entry has four bytes when
-// no image of this heap can need more than 65,536 segments, else eight. Pages are touched lazily and zeroed again
-// after each walk, so there is no epoch to wrap.
+// the image has no more than 32,768 segments (one bit is for named objects), else eight. Pages are touched lazily and
+// zeroed again after each walk, so there is no epoch to wrap.
 template <typename Entry>
 class SideTable {
   public:

@@ -486,6 +486,7 @@ void Writer::emit(uint32_t slot, BlockHeader& h, bool withLists) {
     *(BlockHeader*)base = h;
     ((BlockHeader*)base)->checksum = blockChecksum((BlockHeader*)base, h.blockBytes);
     _imageBytes += (int64_t)h.blockBytes;
+    _pool->trim(slot, h.blockBytes);
     enqueue(Finished{slot, _attempt, (h.flags & kLast) != 0, h.blockBytes});
 }
 
@@ -1079,7 +1080,7 @@ Writer::Result Writer::walk(int64_t deadline, bool last) {
                 if (!last) {
                     return kNeedSlot;
                 }
-                if (!_stuck && _pool->inUse() >= _pool->soft() + _held + kBeyond) {
+                if (_waited < _patience && _pool->inUse() >= _pool->soft() + _held + kBeyond) {
                     awaitSlot();
                 }
             }
@@ -1106,26 +1107,20 @@ Writer::Result Writer::walk(int64_t deadline, bool last) {
 }
 
 void Writer::awaitSlot() {
-    // Threads that ship blocks go on, unless they need a collection or a safepoint, which this window holds up.
-    uint32_t before = _pool->inUse();
-    int64_t since = now();
-    while (_pool->inUse() >= _pool->soft() + _held + kBeyond && !_cancelled.load()) {
+    const int64_t since = now();
+    int64_t waited = _waited;
+    while (_pool->inUse() >= _pool->soft() + _held + kBeyond && waited < _patience && !_cancelled.load()) {
         usleep(200);
-        if (_pool->inUse() < before) {
-            before = _pool->inUse();
-            since = now();
-        } else if (now() - since > _patience) {
-            _stuck = true;
-            return;
-        }
+        waited = _waited + (now() - since);
     }
+    _waited = waited;
 }
 
 Writer::Result Writer::step(int64_t budgetNanos, bool last) {
     if (_cancelled.load()) {
         return kCancelled;
     }
-    _stuck = false;
+    _waited = 0;
     if (_begun && vm.collections() != _collections) {
         return kMoved;
     }

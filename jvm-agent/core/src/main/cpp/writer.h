@@ -183,7 +183,7 @@ class Writer {
     static constexpr size_t kMostName = 4096;  // bytes of a named object's name
     // Slots that a walk's last window takes beyond the pool's without waiting for the receiver.
     static constexpr uint32_t kBeyond = 192;
-    // How long it waits while none is released.
+    // How long it waits for the receiver in all: collections, and whoever needs one, wait for it.
     void setPatience(int64_t nanos) {
         _patience = nanos;
     }
@@ -396,8 +396,7 @@ class Writer {
     uint64_t pieceBytes() const {
         return (_pool->slotBytes() - sizeof(BlockHeader) - kPieceLists) & ~(uint64_t)7;
     }
-    // In a walk's last window, when more slots are in use than it should take: until one is free, or none was for a
-    // while.
+    // In a walk's last window, when more slots are in use than it should take.
     void awaitSlot();
     // Writes tables and header behind the payload and hands the block to the shipping thread.
     void emit(uint32_t slot, BlockHeader& h, bool withTables);
@@ -428,8 +427,7 @@ class Writer {
     uint64_t _sequence = 0;
     uint32_t _attempt = 0;
     bool _begun = false, _wantWide = false;
-    bool _stuck = false;  // no slot becomes free before this window ends
-    int64_t _patience = 100000000;
+    int64_t _patience = 1000000000, _waited = 0;
     uint32_t _collections = 0;
     void* _root = nullptr;
     void* _copied = nullptr;
