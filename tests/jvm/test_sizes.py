@@ -58,7 +58,7 @@ def test_large_arrays_inside_of_each_other_take_no_slots(pair: World) -> None:
     assert outcome.sender.shared_peak <= (SLOTS + 4) * SLOT_BYTES
 
 
-@pytest.mark.parametrize("kind", [*KINDS, pytest.param((17, "serial"), id="17-serial")])
+@pytest.mark.parametrize("kind", [pytest.param((17, "serial"), id="17-serial"), KINDS[1]])
 def test_a_graph_far_larger_than_the_young_generation(app: list[str], kind: tuple[int, str]) -> None:
     case = Case("young", "tree", 2_000_000, 256, 256, ("-Xmn6m",), verify=False)
     outcome = sizes.run(app, jdk_of(kind[0]), kind[1], case, timeout=60.0)
@@ -107,8 +107,8 @@ def test_small_transfers_in_a_row_leave_nothing(pair: World) -> None:
 
 
 def test_small_records_over_a_stream_leave_nothing(app: list[str]) -> None:
-    facts = sizes.streamed(app, jdk_of(25), "g1", 128, 20_000, 60.0)
-    assert facts["transfers"] == 20_000
+    facts = sizes.streamed(app, jdk_of(25), "g1", 128, 10_000, 60.0)
+    assert facts["transfers"] == 10_000
     assert facts["left engine bytes"] == facts["right engine bytes"] == 0
     # Growing with each of them would be some bytes each at least.
     for side in ("left", "right"):
