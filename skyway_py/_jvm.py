@@ -59,7 +59,11 @@ class Root:
 
 @dataclass(frozen=True)
 class JvmStatistics:
-    """Counters of one JVM since its agent started; times in nanoseconds unless a name says otherwise."""
+    """Counters of one JVM since its agent started; times in nanoseconds unless a name says otherwise.
+
+    `native_bytes` is what the engine holds outside of the heap now, without the blocks of links; `native_peak_bytes` is
+    the most that it ever was.
+    """
 
     heap_used_bytes: int
     heap_max_bytes: int
@@ -71,6 +75,7 @@ class JvmStatistics:
     bytes_sent: int
     bytes_received: int
     native_bytes: int
+    native_peak_bytes: int
     windows: int
     window_nanos: int
     longest_window_nanos: int

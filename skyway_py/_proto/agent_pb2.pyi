@@ -907,6 +907,7 @@ class StatisticsResponse(_message.Message):
     CHUNKS_RETRIED_FIELD_NUMBER: _builtins.int
     CLASSES_KNOWN_FIELD_NUMBER: _builtins.int
     UPTIME_MILLIS_FIELD_NUMBER: _builtins.int
+    NATIVE_PEAK_BYTES_FIELD_NUMBER: _builtins.int
     heap_used_bytes: _builtins.int
     heap_max_bytes: _builtins.int
     gc_collections: _builtins.int
@@ -917,13 +918,15 @@ class StatisticsResponse(_message.Message):
     bytes_sent: _builtins.int
     bytes_received: _builtins.int
     native_bytes: _builtins.int
-    """native memory that the engine holds now"""
+    """native memory that the engine holds now, without the slots of links"""
     windows: _builtins.int
     window_nanos: _builtins.int
     longest_window_nanos: _builtins.int
     chunks_retried: _builtins.int
     classes_known: _builtins.int
     uptime_millis: _builtins.int
+    native_peak_bytes: _builtins.int
+    """the most that native_bytes ever was"""
     def __init__(
         self,
         *,
@@ -943,10 +946,11 @@ class StatisticsResponse(_message.Message):
         chunks_retried: _builtins.int = ...,
         classes_known: _builtins.int = ...,
         uptime_millis: _builtins.int = ...,
+        native_peak_bytes: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bytes_received", b"bytes_received", "bytes_sent", b"bytes_sent", "chunks_retried", b"chunks_retried", "classes_known", b"classes_known", "gc_collections", b"gc_collections", "gc_millis", b"gc_millis", "heap_max_bytes", b"heap_max_bytes", "heap_used_bytes", b"heap_used_bytes", "longest_window_nanos", b"longest_window_nanos", "native_bytes", b"native_bytes", "transfers_failed", b"transfers_failed", "transfers_received", b"transfers_received", "transfers_sent", b"transfers_sent", "uptime_millis", b"uptime_millis", "window_nanos", b"window_nanos", "windows", b"windows"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bytes_received", b"bytes_received", "bytes_sent", b"bytes_sent", "chunks_retried", b"chunks_retried", "classes_known", b"classes_known", "gc_collections", b"gc_collections", "gc_millis", b"gc_millis", "heap_max_bytes", b"heap_max_bytes", "heap_used_bytes", b"heap_used_bytes", "longest_window_nanos", b"longest_window_nanos", "native_bytes", b"native_bytes", "native_peak_bytes", b"native_peak_bytes", "transfers_failed", b"transfers_failed", "transfers_received", b"transfers_received", "transfers_sent", b"transfers_sent", "uptime_millis", b"uptime_millis", "window_nanos", b"window_nanos", "windows", b"windows"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -3,6 +3,8 @@
 Each pair runs with heap verification before and after each collection. The seed decides every choice of what is sent
 where; how the threads interleave it cannot decide. Exit status 1 when anything went wrong.
 
+With --sizes: one graph of each kind that is as large as this machine holds, and many small ones; JVMs need up to 13 GB.
+
 With --fidelity: random graphs, each of which the receiver builds too and compares. The first seed is printed; an error
 has the seed of the graph, and `--fidelity 1 --seed N` begins with it.
 """
@@ -27,6 +29,7 @@ from skyway_py._paths import agent_jar, bench_jar
 from tests.graphs import BATCH, compile_apps, launch, run
 from tests.jvm import faults
 from tests.jvm.jvms import APPS, Compiled, javac
+from tests.stress import sizes
 
 VERIFY = ["-XX:+UnlockDiagnosticVMOptions", "-XX:+VerifyBeforeGC", "-XX:+VerifyAfterGC"]
 #: Layouts to run with, beside each release's default.
@@ -176,12 +179,25 @@ def _faults(count: int, features: list[int], seed: int) -> bool:
 
 
 @click.command()
-@click.option("--seconds", default=120.0, show_default=True, help="In all, shared by the combinations.")
+@click.option(
+    "--seconds",
+    default=120.0,
+    show_default=True,
+    help="In all; with --sizes: most for many small ones.",
+)
 @click.option("--jdk", default="17,25", show_default=True, help="Feature releases, with commas between.")
-@click.option("--gc", "collectors", default="serial,parallel,g1", show_default=True, help="Collectors.")
+@click.option(
+    "--gc",
+    "collectors",
+    default="serial,parallel,g1",
+    show_default=True,
+    help="Collectors.",
+)
 @click.option("--seed", type=int, default=None, help="Replays the choices of an earlier run.")
 @click.option("--faults", "fault_count", type=click.IntRange(min=1), help="So many faults, instead of load.")
 @click.option("--fidelity", type=click.IntRange(min=1), help="So many random graphs each, instead of load.")
+@click.option("--sizes", "large", is_flag=True, help="Large graphs, and many small ones, instead of load.")
+@click.option("--only", default="", help="With --sizes: those whose name has this text.")
 @click.option("--format", "output", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def main(
     seconds: float,
@@ -190,9 +206,15 @@ def main(
     seed: int | None,
     fault_count: int | None,
     fidelity: int | None,
+    large: bool,
+    only: str,
     output: str,
 ) -> None:
     """Stress over the whole matrix."""
+    if large:
+        found = [feature for feature in jdk.split(",") if _found(int(feature))]
+        collector = collectors if "," not in collectors else "g1"
+        sys.exit(0 if sizes.measure(found, collector, only, seconds, output) else 1)
     chosen = random.SystemRandom().randrange(1 << 32) if seed is None else seed
     print(f"seed {chosen}", file=sys.stderr)
     if fault_count:

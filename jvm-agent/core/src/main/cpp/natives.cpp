@@ -87,6 +87,13 @@ void setReference(JNIEnv* env, jobject* where, jobject value) {
     *where = value == nullptr ? nullptr : env->NewGlobalRef(value);
 }
 
+void moreHolders(JNIEnv* env, JWriter* w, size_t count, jobject filler) {
+    while (w->holders.size() < count) {
+        w->holders.push_back(env->NewGlobalRef(filler));
+    }
+    w->writer.setHolders(w->holders.data(), (uint32_t)w->holders.size());
+}
+
 jlongArray longs(JNIEnv* env, const void* from, size_t n) {
     jlongArray a = env->NewLongArray((jsize)n);
     if (a != nullptr) {
@@ -407,11 +414,13 @@ NATIVE(jlong, slotBytesFor)(JNIEnv*, jclass, jlong maxSegmentBytes) {
 
 NATIVE(jlong, writerNew)(JNIEnv* env, jclass, jlong pool, jint maxSegmentBytes, jlong layout, jobject filler) {
     JWriter* w = new JWriter((SlotPool*)pool, (uint32_t)maxSegmentBytes, (uint64_t)layout);
-    for (int i = 0; i < 64; i++) {
-        w->holders.push_back(env->NewGlobalRef(filler));
-    }
-    w->writer.setHolders(w->holders.data(), (uint32_t)w->holders.size());
+    moreHolders(env, w, 64, filler);
     return (jlong)w;
+}
+
+// Outside of windows: so many objects can be found at once.
+NATIVE(void, writerHolders)(JNIEnv* env, jclass, jlong writer, jint count, jobject filler) {
+    moreHolders(env, (JWriter*)writer, (size_t)count, filler);
 }
 
 NATIVE(void, writerFree)(JNIEnv* env, jclass, jlong writer) {
@@ -641,6 +650,11 @@ NATIVE(jlong, readerLateTotal)(JNIEnv*, jclass, jlong reader) {
 
 NATIVE(jlong, readerNativeBytes)(JNIEnv*, jclass, jlong reader) {
     return (jlong)((JReader*)reader)->reader.nativeBytes();
+}
+
+// The most since the last call.
+NATIVE(jlong, readerMostBytes)(JNIEnv*, jclass, jlong reader) {
+    return (jlong)((JReader*)reader)->reader.takeMostBytes();
 }
 
 // The owner's reference for op kStamp.

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 
@@ -61,6 +62,7 @@ void Reader::forgetPieces() {
         }
     }
     _pieces.clear();
+    _pieceBytes = 0;
 }
 
 Reader::Result Reader::bad(const char* what, uint64_t detail) {
@@ -74,6 +76,7 @@ void Reader::reset(uint32_t attempt) {
     _objects = _lateTotal = 0;
     _ended = false;
     _landedSegments = 0;
+    _segmentBytes = 0;
     _segments.clear();
     _holes.clear();
     _standIns.clear();
@@ -223,6 +226,8 @@ Reader::Result Reader::keepPiece(const uint8_t* block) {
     }
     uint8_t* into = p.elements + (p.received << shift);
     memcpy(into, block + sizeof _h, _h.payloadBytes);
+    _pieceBytes += _h.payloadBytes;
+    _mostPieceBytes = std::max(_mostPieceBytes, _pieceBytes);
     if (!plan->trusted(nullptr, into, elements)) {
         return bad("a field has a value that the VM never gives it", _h.arrayType);
     }
@@ -255,6 +260,7 @@ void Reader::landedLarge(uint64_t number) {
     _landedSegments++;
     _objects++;
     munmap(at->second.elements, at->second.mapped);
+    _pieceBytes -= at->second.length << (s.plan->kind == Kind::ReferenceArray ? 3 : s.plan->elementShift);
     _pieces.erase(at);
 }
 
@@ -567,6 +573,7 @@ Reader::Result Reader::land(const uint8_t* block, uint8_t* elements) {
         _landing.landed = true;
         _landedSegments++;
         _objects += _h.objects;
+        _segmentBytes += _landing.bits.capacity() * 8 + _landing.rank.capacity() * 4;
         std::swap(_segments[_h.segment], _landing);
         _lateNext = 0;
     }
@@ -734,14 +741,17 @@ Reader::Result Reader::root(int64_t* number, int64_t* ordinal) {
 }
 
 size_t Reader::nativeBytes() const {
-    size_t n = _holes.bytes() + (_standIns.capacity() + _arrivals.capacity()) * 8;
-    for (auto& s : _segments) {
-        n += s.bits.size() * 8 + s.rank.size() * 4 + sizeof s;
-    }
-    for (auto& p : _pieces) {
-        n += p.second.received * 8;
-    }
-    return n;
+    return _holes.bytes() + (_standIns.capacity() + _arrivals.capacity() + _javaStores.capacity()) * 8
+           + _segments.capacity() * sizeof(Segment) + _segmentBytes + _pieceBytes + _landing.bits.capacity() * 8
+           + _landing.rank.capacity() * 4 + _holders.capacity() * sizeof(Holder) + _cross.capacity() * sizeof(Address)
+           + _newHoles.capacity() * sizeof(_newHoles[0]);
+}
+
+size_t Reader::takeMostBytes() {
+    size_t most =
+        nativeBytes() - _holes.bytes() + _holes.takeMost() - _pieceBytes + std::max(_mostPieceBytes, _pieceBytes);
+    _mostPieceBytes = 0;
+    return most;
 }
 
 }  // namespace skyway

@@ -47,6 +47,12 @@ class Holes {
     size_t bytes() const {
         return _cells.size() * sizeof(Cell);
     }
+    // The most that it has held since the last call: while it is made anew there are two of them.
+    size_t takeMost() {
+        size_t most = _most > bytes() ? _most : bytes();
+        _most = 0;
+        return most;
+    }
     void clear() {
         _cells.clear();
         _used = _open = 0;
@@ -74,6 +80,7 @@ class Holes {
             cells *= 2;
         }
         _cells.resize(cells);
+        _most = old.size() * sizeof(Cell) + bytes();
         _used = _open;
         for (const Cell& c : old) {
             if (c.open) {
@@ -82,7 +89,7 @@ class Holes {
         }
     }
     std::vector<Cell> _cells;
-    size_t _used = 0, _open = 0;
+    size_t _used = 0, _open = 0, _most = 0;
 };
 
 class Reader {
@@ -167,6 +174,8 @@ class Reader {
         return _lateTotal;
     }
     size_t nativeBytes() const;
+    // The most since the last call.
+    size_t takeMostBytes();
 
     // Of exports.
     static uint64_t objectArrayKey;
@@ -247,6 +256,8 @@ class Reader {
     int64_t _objects = 0, _lateTotal = 0;
     std::vector<Segment> _segments;
     uint64_t _landedSegments = 0;
+    size_t _segmentBytes = 0, _pieceBytes = 0;  // of what segments and large arrays hold
+    size_t _mostPieceBytes = 0;
     std::map<uint64_t, Piece> _pieces;
     Holes _holes;
     std::vector<uint32_t> _missing;

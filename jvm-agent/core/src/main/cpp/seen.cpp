@@ -46,17 +46,24 @@ void SideTable<Entry>::clear() {
         madvise(_entries, _bytes, MADV_DONTNEED);
         madvise(_touched, _pageCount, MADV_DONTNEED);
         std::vector<uint32_t>().swap(_pages);
-        _held = 0;
+        _largeSeen.clear();
+        _largeTouched = 0;
         return;
     }
     for (uint32_t p : _pages) {
         memset((uint8_t*)_entries + (size_t)p * kPage, 0, kPage);
         _touched[p] = 0;
     }
-    if (_pages.size() * kPage > _held) {
-        _held = _pages.size() * kPage;
-    }
     _pages.clear();
+}
+
+template <typename Entry>
+void SideTable<Entry>::countLarge(size_t large) {
+    if (large >= _largeSeen.size()) {
+        _largeSeen.resize(large + 1);
+    }
+    _largeSeen[large] = true;
+    _largeTouched++;
 }
 
 template class SideTable<uint32_t>;

@@ -70,8 +70,8 @@ class SmallSeen {
 };
 
 // One entry per smallest distance of two objects: 16 bytes, 8 with compact headers. An entry has four bytes when
-// no image of this heap can need more than 65,536 segments, else eight. Pages are touched lazily and zeroed again
-// after each walk, so there is no epoch to wrap.
+// the image has no more than 32,768 segments (one bit is for named objects), else eight. Pages are touched lazily and
+// zeroed again after each walk, so there is no epoch to wrap.
 template <typename Entry>
 class SideTable {
   public:
@@ -96,6 +96,9 @@ class SideTable {
         if (_touched[p] == 0) {
             _touched[p] = 1;
             _pages.push_back((uint32_t)p);
+            if (p / kLargePage >= _largeSeen.size() || !_largeSeen[p / kLargePage]) {
+                countLarge(p / kLargePage);
+            }
         }
     }
     uint64_t get(Address a) const {
@@ -107,12 +110,17 @@ class SideTable {
         touch(e);
     }
     void clear();
+    // Memory that it holds at most: the kernel may give a whole large page for one entry.
     size_t heldBytes() const {
-        return _held;
+        size_t entries = _largeTouched * kLargePage * kPage;
+        return (entries < _bytes ? entries : _bytes) + _pages.capacity() * sizeof(uint32_t);
     }
 
   private:
     static constexpr size_t kPage = 4096;
+    static constexpr size_t kLargePage = 512;  // pages
+    void countLarge(size_t large);
+
     // A walk that touched more than this gives its pages back instead of keeping them for the next.
     static constexpr size_t kKeep = 64u << 20;
 
@@ -120,8 +128,9 @@ class SideTable {
     int _shift;
     Entry* _entries = nullptr;
     uint8_t* _touched = nullptr;
-    size_t _bytes = 0, _pageCount = 0, _held = 0;
+    size_t _bytes = 0, _pageCount = 0, _largeTouched = 0;
     std::vector<uint32_t> _pages;
+    std::vector<bool> _largeSeen;
 };
 
 }  // namespace skyway

@@ -117,6 +117,10 @@ int64_t SlotPool::acquire(bool force) {
         uint32_t slot = (uint32_t)head - 1;
         uint64_t next = ((head >> 32) + 1) << 32 | _next[slot].load(std::memory_order_relaxed);
         if (_free.compare_exchange_weak(head, next, std::memory_order_acq_rel)) {
+            if (slot >= _soft && !reserve(slot)) {
+                push(slot);
+                return -1;
+            }
             _inUse.fetch_add(1, std::memory_order_relaxed);
             return slot;
         }
@@ -126,9 +130,7 @@ int64_t SlotPool::acquire(bool force) {
         _created.fetch_sub(1, std::memory_order_relaxed);
         return -1;
     }
-    // A plain ftruncate would race with another thread's larger one; growing by fallocate cannot shrink, and it
-    // reports a full memory here instead of as a SIGBUS at the first touch.
-    if (_fd >= 0 && fallocate(_fd, 0, (off_t)slot * (off_t)_slotBytes, (off_t)_slotBytes) != 0) {
+    if (!reserve(slot)) {
         // Back, unless another thread has taken the next one meanwhile: a retry must not use up the numbers.
         uint32_t created = slot + 1;
         _created.compare_exchange_strong(created, slot, std::memory_order_relaxed);
@@ -144,8 +146,24 @@ void SlotPool::release(uint32_t slot) {
     }
     _inUse.fetch_sub(1, std::memory_order_relaxed);
     if (slot >= _soft) {
-        giveBack(slot);
+        giveBack(slot, 0);
     }
+    push(slot);
+}
+
+void SlotPool::trim(uint32_t slot, size_t bytes) {
+    const size_t page = 4096, from = (bytes + page - 1) & ~(page - 1);
+    if (slot >= _soft && from < _slotBytes) {
+        giveBack(slot, from);
+    }
+}
+
+// A plain ftruncate would race with another thread's larger one; growing by fallocate cannot shrink.
+bool SlotPool::reserve(uint32_t slot) {
+    return _fd < 0 || fallocate(_fd, 0, (off_t)slot * (off_t)_slotBytes, (off_t)_slotBytes) == 0;
+}
+
+void SlotPool::push(uint32_t slot) {
     uint64_t head = _free.load(std::memory_order_acquire);
     uint64_t mine;
     do {
@@ -154,12 +172,12 @@ void SlotPool::release(uint32_t slot) {
     } while (!_free.compare_exchange_weak(head, mine, std::memory_order_acq_rel));
 }
 
-void SlotPool::giveBack(uint32_t slot) {
-    uint8_t* p = _base + (size_t)slot * _slotBytes;
+void SlotPool::giveBack(uint32_t slot, size_t from) {
+    const size_t at = (size_t)slot * _slotBytes + from, bytes = _slotBytes - from;
     if (_fd >= 0) {
-        fallocate(_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)slot * (off_t)_slotBytes, (off_t)_slotBytes);
+        fallocate(_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)at, (off_t)bytes);
     } else {
-        madvise(p, _slotBytes, MADV_DONTNEED);
+        madvise(_base + at, bytes, MADV_DONTNEED);
     }
 }
 

@@ -19,6 +19,8 @@ class SlotPool {
     // A free slot, or -1. With `force` the pool grows beyond its slots; -1 then means out of memory.
     int64_t acquire(bool force);
     void release(uint32_t slot);
+    // A slot above the pool's size needs no more than so many bytes.
+    void trim(uint32_t slot, size_t bytes);
     // Bytes of a slot that lie inside the memory, or null.
     uint8_t* at(uint32_t slot, size_t length);
 
@@ -42,7 +44,10 @@ class SlotPool {
     SlotPool() = default;
 
     // Pages of slots above the pool's size go back to the system when they are released.
-    void giveBack(uint32_t slot);
+    void giveBack(uint32_t slot, size_t from);
+    // In the memory file: what is not there is a SIGBUS at the first touch.
+    bool reserve(uint32_t slot);
+    void push(uint32_t slot);
 
     uint8_t* _base = nullptr;
     size_t _slotBytes = 0;

@@ -1,5 +1,7 @@
 #include "writer.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -214,6 +216,8 @@ void Writer::setHolders(void* const* slots, uint32_t count) {
 
 void Writer::begin(uint64_t imageId, void* rootHandle) {
     dropQueue();
+    _stack.clear();
+    _stack.shrink();
     while (sem_trywait(&_ready) == 0) {
     }
     _imageId = imageId;
@@ -235,6 +239,8 @@ void Writer::restart() {
         }
     }
     _larges.clear();
+    _piece = nullptr;
+    _waitingBytes = 0;
     _payload = nullptr;
     _segment = ~0ull;
     _used = 0;
@@ -402,7 +408,8 @@ void Writer::closeSegment(bool last) {
     for (size_t i = _stack.size(); i-- > 0;) {
         const Entry& e = _stack[i];
         if (segmentOf(e.target) != _segment) {
-            if (unitOf(e.target) == kLarge) {
+            // A large array may lie between them; what is below one that is older than the segment is older too.
+            if (unitOf(e.target) == kLarge && segmentOf(e.target) > _segment) {
                 continue;
             }
             break;
@@ -479,6 +486,7 @@ void Writer::emit(uint32_t slot, BlockHeader& h, bool withLists) {
     *(BlockHeader*)base = h;
     ((BlockHeader*)base)->checksum = blockChecksum((BlockHeader*)base, h.blockBytes);
     _imageBytes += (int64_t)h.blockBytes;
+    _pool->trim(slot, h.blockBytes);
     enqueue(Finished{slot, _attempt, (h.flags & kLast) != 0, h.blockBytes});
 }
 
@@ -720,14 +728,9 @@ uint64_t Writer::meet(Address a) {
     Plan* plan = types.plans.find(keyOf<Mode>(a));
     // No id: known so far only as a class that was received.
     if (plan == nullptr || (plan->typeId == 0 && plan->kind < Kind::Named)) {
-        uint64_t key = keyOf<Mode>(a);
-        for (uint64_t k : _foundKeys) {
-            if (k == key) {
-                return kNoTarget;
-            }
+        if (_foundKeys.insert(keyOf<Mode>(a)).second) {
+            report(a);
         }
-        _foundKeys.push_back(key);
-        report(a);
         return kNoTarget;
     }
     if (plan->mayBeNamed) {
@@ -816,8 +819,19 @@ uint64_t Writer::settleLarge(uint64_t t, uint64_t lateSlot) {
     if (l == nullptr || l->complete) {
         return t;
     }
-    l->waiting.push_back(lateSlot);
+    addWaiting(l->waiting, lateSlot);
     return kWaiting;
+}
+
+void Writer::addWaiting(std::vector<uint64_t>& list, uint64_t value) {
+    _waitingBytes -= list.capacity() * 8;
+    list.push_back(value);
+    _waitingBytes += list.capacity() * 8;
+}
+
+void Writer::dropWaiting(std::vector<uint64_t>& list) {
+    _waitingBytes -= list.capacity() * 8;
+    std::vector<uint64_t>().swap(list);
 }
 
 Writer::Large* Writer::large(uint64_t segment) {
@@ -924,8 +938,8 @@ void Writer::scanLarge(const Near& n, size_t at) {
                 }
                 t = settle(t, lateSlot(l.segment, (uint32_t)l.done));
                 if (isStandIn(t)) {
-                    l.standIns.push_back(lateSlot(l.segment, (uint32_t)l.done));
-                    l.standIns.push_back(t);
+                    addWaiting(l.standIns, lateSlot(l.segment, (uint32_t)l.done));
+                    addWaiting(l.standIns, t);
                     t = kNoTarget;
                 }
             }
@@ -941,11 +955,11 @@ void Writer::scanLarge(const Near& n, size_t at) {
         for (uint64_t slot : l.waiting) {
             addLate(slot, target(l.segment, kLarge));
         }
-        std::vector<uint64_t>().swap(l.waiting);
+        dropWaiting(l.waiting);
         for (size_t i = 0; i < l.standIns.size(); i += 2) {
             addLate(l.standIns[i], l.standIns[i + 1]);
         }
-        std::vector<uint64_t>().swap(l.standIns);
+        dropWaiting(l.standIns);
     } else if (l.done == l.length && _stack.size() == at + 1 && _trouble != kDone) {
         _stack.pop();
     }
@@ -953,11 +967,15 @@ void Writer::scanLarge(const Near& n, size_t at) {
 
 bool Writer::openPiece(Large& l) {
     if (l.slot < 0) {
+        if (_piece != nullptr) {
+            shipTargets(*_piece);
+        }
         l.slot = _pool->acquire(true);
         if (l.slot < 0) {
             _trouble = kNoMemory;
             return false;
         }
+        _piece = &l;
         _held++;
     }
     return true;
@@ -1019,6 +1037,7 @@ void Writer::shipPiece(Large& l, uint64_t elements, uint64_t bytes) {
     uint32_t slot = (uint32_t)l.slot;
     l.slot = -1;
     l.pieceElements = 0;
+    _piece = nullptr;
     _held--;
     emit(slot, h, false);
 }
@@ -1044,8 +1063,9 @@ Writer::Result Writer::walk(int64_t deadline, bool last) {
                 if (_trouble != kStopped) {
                     return _trouble;
                 }
-                // Look a little further: one visit to Java should learn many classes.
-                stopAt = stopAt == INT64_MAX ? _objects + 200000 : stopAt;
+                // Look further, as far as the walk has come: one visit to Java should learn many classes, and each walk
+                // gets twice as far as the one before, however far the next thing to learn is.
+                stopAt = stopAt == INT64_MAX ? _objects + std::max<int64_t>(_objects, 200000) : stopAt;
                 if (_objects > stopAt || _found == _holderCount) {
                     return kStopped;
                 }
@@ -1056,8 +1076,13 @@ Writer::Result Writer::walk(int64_t deadline, bool last) {
             if (worked && deadline != 0 && now() > deadline) {
                 return kYield;
             }
-            if (!last && _pool->inUse() >= _pool->soft() + _held) {
-                return kNeedSlot;
+            if (_pool->inUse() >= _pool->soft() + _held) {
+                if (!last) {
+                    return kNeedSlot;
+                }
+                if (_waited < _patience && _pool->inUse() >= _pool->soft() + _held + kBeyond) {
+                    awaitSlot();
+                }
             }
         }
         size_t top = _stack.size() - 1;
@@ -1081,10 +1106,21 @@ Writer::Result Writer::walk(int64_t deadline, bool last) {
     return kDone;
 }
 
+void Writer::awaitSlot() {
+    const int64_t since = now();
+    int64_t waited = _waited;
+    while (_pool->inUse() >= _pool->soft() + _held + kBeyond && waited < _patience && !_cancelled.load()) {
+        usleep(200);
+        waited = _waited + (now() - since);
+    }
+    _waited = waited;
+}
+
 Writer::Result Writer::step(int64_t budgetNanos, bool last) {
     if (_cancelled.load()) {
         return kCancelled;
     }
+    _waited = 0;
     if (_begun && vm.collections() != _collections) {
         return kMoved;
     }
@@ -1188,7 +1224,8 @@ WriterCounts Writer::counts() const {
 
 size_t Writer::nativeBytes() const {
     return _stack.bytes() + _sources.capacity() * sizeof(Source) + _sent.bytes()
-           + (_cross.capacity() + _late.capacity()) * 8 + (_narrow != nullptr ? _narrow->heldBytes() : 0)
+           + (_cross.capacity() + _late.capacity()) * 8 + _waitingBytes + _larges.capacity() * sizeof(void*)
+           + _larges.size() * (sizeof(Large) + 16) + (_narrow != nullptr ? _narrow->heldBytes() : 0)
            + (_wide != nullptr ? _wide->heldBytes() : 0);
 }
 

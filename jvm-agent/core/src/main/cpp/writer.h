@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "format.h"
@@ -151,7 +152,7 @@ class Writer {
     Result walkAndNote(void* partsHandle);
     void setHolders(void* const* slots, uint32_t count);
 
-    // In a window. A budget of 0 means no limit; `last` lets the pool grow instead of waiting for slots.
+    // In a window. A budget of 0 means no limit; `last` lets the pool grow instead of waiting for slots without end.
     Result step(int64_t budgetNanos, bool last);
 
     uint32_t found() const {
@@ -180,6 +181,12 @@ class Writer {
 
     static size_t slotBytesFor(size_t maxSegmentBytes);
     static constexpr size_t kMostName = 4096;  // bytes of a named object's name
+    // Slots that a walk's last window takes beyond the pool's without waiting for the receiver.
+    static constexpr uint32_t kBeyond = 192;
+    // How long it waits for the receiver in all: collections, and whoever needs one, wait for it.
+    void setPatience(int64_t nanos) {
+        _patience = nanos;
+    }
 
   private:
     struct Entry {
@@ -225,6 +232,14 @@ class Writer {
         void clear() {
             _size = 0;
         }
+        // What one deep graph has needed is not kept for the next.
+        void shrink() {
+            if (_size == 0 && bytes() > kKeep) {
+                free(_entries);
+                _entries = nullptr;
+                _capacity = 0;
+            }
+        }
         bool empty() const {
             return _size == 0;
         }
@@ -239,6 +254,8 @@ class Writer {
         }
 
       private:
+        static constexpr size_t kKeep = 1 << 20;
+
         bool grow() {
             size_t capacity = _capacity == 0 ? 256 : _capacity * 2;
             Entry* bigger = (Entry*)realloc(_entries, capacity * sizeof(Entry));
@@ -324,7 +341,10 @@ class Writer {
     }
     uint64_t settleLarge(uint64_t t, uint64_t lateSlot);
     Large* large(uint64_t segment);
+    // A place for pieces. Only one array holds one: what lies around it sends what it has so far.
     bool openPiece(Large& l);
+    void addWaiting(std::vector<uint64_t>& list, uint64_t value);
+    void dropWaiting(std::vector<uint64_t>& list);
     void addToPiece(Large& l, uint64_t t);
     void copyPiece(Large& l);
     void shipTargets(Large& l);
@@ -376,6 +396,8 @@ class Writer {
     uint64_t pieceBytes() const {
         return (_pool->slotBytes() - sizeof(BlockHeader) - kPieceLists) & ~(uint64_t)7;
     }
+    // In a walk's last window, when more slots are in use than it should take.
+    void awaitSlot();
     // Writes tables and header behind the payload and hands the block to the shipping thread.
     void emit(uint32_t slot, BlockHeader& h, bool withTables);
     void enqueue(Finished f);
@@ -405,6 +427,7 @@ class Writer {
     uint64_t _sequence = 0;
     uint32_t _attempt = 0;
     bool _begun = false, _wantWide = false;
+    int64_t _patience = 1000000000, _waited = 0;
     uint32_t _collections = 0;
     void* _root = nullptr;
     void* _copied = nullptr;
@@ -415,6 +438,8 @@ class Writer {
     std::string _newNames;
     uint32_t _newNamed = 0, _namedTotal = 0;
     std::vector<std::unique_ptr<Large>> _larges;
+    Large* _piece = nullptr;    // the one that holds a slot
+    size_t _waitingBytes = 0;   // of all lists of large arrays
     std::vector<uint32_t> _typeUse;   // by plan index: attempt that used it last
     std::vector<std::pair<uint32_t, uint32_t>> _namedUse;  // by index: attempt, ordinal
     SmallSeen _smallSeen;
@@ -442,7 +467,7 @@ class Writer {
 
     void* const* _holders = nullptr;
     uint32_t _holderCount = 0, _found = 0;
-    std::vector<uint64_t> _foundKeys;
+    std::unordered_set<uint64_t> _foundKeys;
 
     uint64_t _imageId = 0;
     const uint64_t _layout;

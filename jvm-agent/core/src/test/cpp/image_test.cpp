@@ -1,6 +1,7 @@
 // Images: what is written lands as it was, and nothing else lands at all.
 #include <algorithm>
 #include <random>
+#include <thread>
 
 #include "fake_heap.h"
 
@@ -380,6 +381,49 @@ void rootsOfAStream(FakeVm& f, SlotPool* pool, std::mt19937_64& random, uint32_t
     CHECK(w.step(0, true) == Writer::kDone && w.sources() == 0);
 }
 
+// A walk's last window waits for the receiver when many blocks are under way, and for nobody who does not come.
+void lastWindows(FakeVm& f) {
+    std::string error;
+    const uint32_t segmentBytes = 4 << 10, slots = 4;
+    SlotPool* pool = SlotPool::create(Writer::slotBytesFor(segmentBytes), slots, false, &error);
+    CHECK(pool != nullptr);
+    Address list = 0;
+    for (uint64_t i = 0; i < 100000; i++) {
+        Address a = f.newNode(i);
+        FakeVm::set(a, 24, list);
+        list = a;
+    }
+    for (bool comes : {true, false}) {
+        Writer w(pool, segmentBytes, 77);
+        w.setPatience(comes ? INT64_MAX / 2 : 1000000);
+        w.begin(1, &list);
+        uint32_t most = 0, blocks = 0;
+        auto receive = [&] {
+            Writer::Finished done;
+            while (w.take(comes ? 1000 : 0, &done) == 1) {
+                most = std::max(most, pool->inUse());
+                blocks++;
+                pool->release(done.slot);
+            }
+        };
+        std::thread receiver;
+        if (comes) {
+            receiver = std::thread(receive);
+        }
+        CHECK(w.step(0, true) == Writer::kDone);
+        if (comes) {
+            receiver.join();
+            CHECK(most <= slots + Writer::kBeyond + 2);
+        } else {
+            receive();
+            CHECK(most == blocks);
+        }
+        CHECK(blocks > 3 * (slots + Writer::kBeyond));
+        CHECK(pool->inUse() == 0);
+    }
+    delete pool;
+}
+
 }  // namespace
 
 int main() {
@@ -433,6 +477,9 @@ int main() {
 
     rootsOfAStream(f, pool, random, segmentBytes);
     CHECK(pool->inUse() == 0);
+    f.release(clean);
+
+    lastWindows(f);
     f.release(clean);
 
     // Faults in whole blocks: cut, lost, twice, swapped, of another image, altered without a new checksum.

@@ -165,7 +165,8 @@ public final class Engine {
 
     public EngineStatistics statistics() {
         return new EngineStatistics(
-                ImageWriter.nativeBytesOfAll() + ImageReader.nativeBytesOfAll(),
+                NativeMeter.now(),
+                NativeMeter.peak(),
                 windows.windows(),
                 windows.nanos(),
                 windows.longest(),

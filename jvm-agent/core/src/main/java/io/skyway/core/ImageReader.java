@@ -41,7 +41,6 @@ public final class ImageReader implements AutoCloseable {
     private static final int ALONE = 2;
     private static final int TARGETS_AT_ONCE = 4096;
 
-    private static final AtomicLong NATIVE_BYTES = new AtomicLong();
     private static final AtomicLong CHUNKS_RETRIED = new AtomicLong();
 
     private final Engine engine;
@@ -71,7 +70,7 @@ public final class ImageReader implements AutoCloseable {
     private long segments;
     private long chunksRetried;
     private long nanos;
-    private long reported;
+    private final NativeMeter memory = new NativeMeter();
 
     ImageReader(Engine engine, ReaderOptions options) {
         this(engine, options, engine.scope(options), null);
@@ -89,10 +88,6 @@ public final class ImageReader implements AutoCloseable {
             ownHashes = received.count != 0;
         }
         this.reader = Native.readerNew(scope.handle(), options.imageId(), engine.layoutBits(), pin);
-    }
-
-    static long nativeBytesOfAll() {
-        return NATIVE_BYTES.get();
     }
 
     static long chunksRetriedOfAll() {
@@ -116,9 +111,7 @@ public final class ImageReader implements AutoCloseable {
             failed = false;
         } finally {
             nanos += System.nanoTime() - start;
-            long now = Native.readerNativeBytes(reader);
-            NATIVE_BYTES.addAndGet(now - reported);
-            reported = now;
+            memory.hold(Native.readerNativeBytes(reader), Native.readerMostBytes(reader));
         }
     }
 
@@ -523,7 +516,7 @@ public final class ImageReader implements AutoCloseable {
             if (options.allowed() != null && received == null) {
                 scope.free();
             }
-            NATIVE_BYTES.addAndGet(-reported);
+            memory.release();
         }
     }
 }

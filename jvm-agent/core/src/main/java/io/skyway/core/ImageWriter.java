@@ -4,7 +4,6 @@ import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Writes the image of one graph after another.
@@ -19,6 +18,9 @@ public final class ImageWriter implements AutoCloseable {
     /** Walks of one image of a stream that a collection followed before its objects were noted. */
     private static final int MOST_MOVED = 100;
 
+    /** Objects that Java must look at in one visit, 4 to the power of some times 64; each is a root for collections. */
+    private static final int MOST_HOLDERS = 1 << 18;
+
     // Results of a step, in the order of writer.h.
     static final int DONE = 0;
     private static final int YIELD = 1;
@@ -30,8 +32,6 @@ public final class ImageWriter implements AutoCloseable {
     private static final int WIDER = 7;
     private static final int TOO_LARGE = 8;
 
-    private static final AtomicLong NATIVE_BYTES = new AtomicLong();
-
     private final Engine engine;
     private final SlotPool pool;
     private final long maxPauseNanos;
@@ -40,7 +40,8 @@ public final class ImageWriter implements AutoCloseable {
     private final long[] taken = new long[3];
     private long imageId;
     private long writer;
-    private long reported;
+    private final NativeMeter memory = new NativeMeter();
+    private int holders = 64;
     private boolean hadStandIns;
     private SentObjects sent;
     private Object unshared;
@@ -52,10 +53,6 @@ public final class ImageWriter implements AutoCloseable {
         this.maxPauseNanos = options.maxPauseNanos() == 0 ? WriterOptions.DEFAULT_PAUSE_NANOS : options.maxPauseNanos();
         this.consistent = options.consistent();
         this.writer = Native.writerNew(pool.retain(), options.maxSegmentBytes(), engine.layoutBits(), pin);
-    }
-
-    static long nativeBytesOfAll() {
-        return NATIVE_BYTES.get();
     }
 
     /** The next image's id; an image that follows with the same id would be refused as a replay. */
@@ -101,6 +98,7 @@ public final class ImageWriter implements AutoCloseable {
                                 ? atSafepoint(timing)
                                 : engine.windows.run(
                                         Native.STEP, writer, last ? 0 : maxPauseNanos, last ? 1 : 0, pin, timing);
+                measure();
                 switch (r) {
                     case DONE:
                         if (sent != null && !sent.collect(writer, parts, standIns, unshared, engine.windows, timing)) {
@@ -130,13 +128,19 @@ public final class ImageWriter implements AutoCloseable {
                         restart();
                         break;
                     case STOPPED: {
-                        List<Object> refused = engine.types.learn(Native.writerFound(writer), standIns, traced);
+                        Object[] found = Native.writerFound(writer);
+                        List<Object> refused = engine.types.learn(found, standIns, traced);
                         if (!refused.isEmpty()) {
                             throw refused(root, refused);
                         }
                         if (!standIns.isEmpty()) {
                             hadStandIns = true;
                             Native.writerStandIns(writer, standIns.envelope(), standIns.originals());
+                        }
+                        if (found.length == holders && holders < MOST_HOLDERS) {
+                            // Each visit is a walk from the beginning: their number must not grow with the graph.
+                            holders *= 4;
+                            Native.writerHolders(writer, holders, pin);
                         }
                         restart();
                         break;
@@ -150,13 +154,13 @@ public final class ImageWriter implements AutoCloseable {
                                         + " objects: shared memory is full or limited, or the process is short of"
                                         + " memory outside of its heap. TCP needs no shared memory");
                     case TOO_LARGE: {
-                        Object[] found = Native.writerFound(writer);
+                        Object[] large = Native.writerFound(writer);
                         throw new SkywayException(
                                 SkywayException.Kind.GRAPH_REFUSED,
                                 "an object of "
-                                        + (found.length == 0
+                                        + (large.length == 0
                                                 ? "a class"
-                                                : found[0].getClass().getName()) + " is larger than a segment");
+                                                : large[0].getClass().getName()) + " is larger than a segment");
                     }
                     default:
                         throw new SkywayException(SkywayException.Kind.INTERNAL, "the engine answered " + r);
@@ -167,10 +171,13 @@ public final class ImageWriter implements AutoCloseable {
                 Native.writerParts(writer, null);
             }
             engine.windows.total(timing);
-            long now = Native.writerNativeBytes(writer);
-            NATIVE_BYTES.addAndGet(now - reported);
-            reported = now;
+            measure();
         }
+    }
+
+    private void measure() {
+        long now = Native.writerNativeBytes(writer);
+        memory.hold(now, now);
     }
 
     private int atSafepoint(Windows.Timing timing) {
@@ -271,7 +278,7 @@ public final class ImageWriter implements AutoCloseable {
         if (writer != 0) {
             Native.writerFree(writer);
             writer = 0;
-            NATIVE_BYTES.addAndGet(-reported);
+            memory.release();
             pool.drop();
         }
     }

@@ -102,6 +102,8 @@ final class Native {
 
     static native Object[] writerFound(long writer);
 
+    static native void writerHolders(long writer, int count, Object filler);
+
     static native void writerCounts(long writer, long[] out);
 
     static native long writerObjects(long writer);
@@ -153,6 +155,8 @@ final class Native {
     static native long readerLateTotal(long reader);
 
     static native long readerNativeBytes(long reader);
+
+    static native long readerMostBytes(long reader);
 
     static native long hold(Object o);
 

@@ -594,6 +594,26 @@ class EngineTest {
         assertEquals("fine", copy("fine"));
     }
 
+    /** Each visit to Java begins the walk again: their number must not grow with that of the stand-ins. */
+    @Test
+    void manyStandInsAreMadeInFewWalks() {
+        Object[] graph = new Object[40_000];
+        for (int i = 0; i < graph.length; i++) {
+            graph[i] = new java.lang.ref.SoftReference<>(new Node(i));
+        }
+        int segment = engine.layout().maxSegmentBytes();
+        try (SlotPool pool = SlotPool.anonymous(engine, SlotPool.slotBytesFor(segment), 1 << 20);
+                ImageWriter writer = engine.newWriter(pool, new WriterOptions(segment, 0, 1))) {
+            writer.write(graph);
+            int attempt = Internals.getInt(null, writer.take(0).address() + RawImage.ATTEMPT);
+            assertTrue(attempt > 1 && attempt < 24, "attempt " + attempt);
+        }
+        Object[] c = copy(graph);
+        for (int i = 0; i < c.length; i++) {
+            assertEquals(i, ((Node) ((java.lang.ref.SoftReference<?>) c[i]).get()).id);
+        }
+    }
+
     @Test
     void nativeMemoryGoesBack() {
         engine.copy(new Node(1));
@@ -602,6 +622,7 @@ class EngineTest {
             engine.copy(randomGraph(new Random(i), 20_000));
         }
         assertEquals(before, engine.statistics().nativeBytes());
+        assertTrue(engine.statistics().nativePeakBytes() > before);
         assertTrue(engine.statistics().windows() > 20);
     }
 }

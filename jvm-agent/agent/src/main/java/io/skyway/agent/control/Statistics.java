@@ -28,6 +28,7 @@ final class Statistics {
         if (engine.started()) {
             EngineStatistics e = engine.engine().statistics();
             out.setNativeBytes(e.nativeBytes())
+                    .setNativePeakBytes(e.nativePeakBytes())
                     .setWindows(e.windows())
                     .setWindowNanos(e.windowNanos())
                     .setLongestWindowNanos(e.longestWindowNanos())
