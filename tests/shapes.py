@@ -1,4 +1,4 @@
-"""Reads the list of shapes from the test application that has them."""
+"""Reads the list of shapes from the test applications that have them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-SOURCE: Final = Path(__file__).parent / "jvm" / "apps" / "fixture" / "Shapes.java"
-CALL: Final = re.compile(r'^        (works|refused)\(\s*"([^"]+)",\s+"([^"]+)"', re.MULTILINE)
+APPS: Final = Path(__file__).parent / "jvm" / "apps"
+CALL: Final = re.compile(r'^        (works|map|set|refused)\(\s*"([^"]+)",\s+"([^"]+)"', re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,14 @@ class Shape:
     works: bool
 
 
-SHAPES: Final = [Shape(m[2], m[3], m[1] == "works") for m in CALL.finditer(SOURCE.read_text())]
+def _shapes(source: Path) -> list[Shape]:
+    return [Shape(m[2], m[3], m[1] != "refused") for m in CALL.finditer(source.read_text())]
+
+
+#: Of the JDK's classes and of an application's own.
+SHAPES: Final = _shapes(APPS / "fixture" / "Shapes.java")
+#: Of other libraries' classes.
+FOREIGN: Final = _shapes(APPS / "foreign" / "Foreign.java")
 
 BEGIN: Final = "<!-- made by scripts/gen-fidelity -->\n"
 END: Final = "<!-- end -->\n"
@@ -28,7 +35,9 @@ END: Final = "<!-- end -->\n"
 
 def table() -> str:
     """The shapes as a table in Markdown."""
-    rows = [f"| {shape.name} | {shape.what} | {'works' if shape.works else 'refused'} |\n" for shape in SHAPES]
+    rows = [
+        f"| {shape.name} | {shape.what} | {'works' if shape.works else 'refused'} |\n" for shape in SHAPES + FOREIGN
+    ]
     return "".join(["| shape | what happens | in its new process |\n", "|---|---|---|\n", *rows])
 
 

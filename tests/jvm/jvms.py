@@ -14,8 +14,9 @@ from typing import Any, Final
 
 import pytest
 
-from skyway_py import Jdk, JdkNotFound, Jvm, Orchestrator, TransferResult, find_jdk
+from skyway_py import GraphRefused, Jdk, JdkNotFound, Jvm, Orchestrator, TransferResult, find_jdk
 from skyway_py._paths import bench_jar
+from tests.shapes import Shape
 
 FEATURES: Final = (17, 25)
 COLLECTORS: Final = ("serial", "parallel", "g1")
@@ -103,6 +104,34 @@ def collect(jvm: Jvm, jdk: Jdk) -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, f"{done.stdout}{done.stderr}{jvm.quote_log()}"
     assert jvm.alive, jvm.quote_log()
+
+
+def ask(pair: Pair, shape: Shape, *, changes: bool = False, again: bool = True) -> None:
+    """Asks a shape to work in the other JVM, or to be refused.
+
+    `changes`: a rule makes it another graph on the way; `again`: another one arrives after the first and a collection.
+    Without it, what has arrived stays.
+    """
+    root, destination = f"shape {shape.name}", f"got {shape.name}"
+    if shape.works:
+        # The hook of this destination asks the graph to work, and throws when it does not.
+        pair.transfer(root, destination, verify=False)
+        # The check may change what it got; another copy says whether the whole graph is the same.
+        if not changes:
+            assert pair.transfer(root, "as it is").verified
+        if not again:
+            return
+        # Its objects live through a collection, and another one of the same arrives after the first.
+        collect(pair.right, pair.jdk)
+        pair.transfer(root, destination, verify=False)
+        pair.right.drop_root(destination)
+        if not changes:
+            pair.right.drop_root("as it is")
+    else:
+        with pytest.raises(GraphRefused) as caught:
+            pair.transfer(root, destination, verify=False)
+        assert all(refusal.path.startswith("root[1]") for refusal in caught.value.refusals)
+        assert destination not in [r.name for r in pair.right.roots()]
 
 
 COMBINATIONS: Final = [

@@ -129,8 +129,9 @@ public final class Skyway {
     }
 
     /**
-     * Brings arriving objects up to date with this process: a container of another library that is ordered by identity
-     * hashes can be rebuilt, a clock or a counter set, a transient cache filled.
+     * Brings arriving objects up to date with this process: a container that is ordered by hashes of its process can be
+     * rebuilt, a clock or a counter set, a transient cache filled. What Skyway knows of a container of another library is
+     * not done for a class that has such a function.
      *
      * <p>The function runs for every object of the class or a subclass, on the receiving thread, when the whole graph has
      * arrived and before anyone can see it; objects deeper in the graph mostly come first. When it throws, the transfer

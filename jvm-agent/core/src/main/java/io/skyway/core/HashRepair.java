@@ -202,7 +202,8 @@ final class HashRepair {
         }
     }
 
-    private static boolean stable(Object key) {
+    /** Whether the key has the same hash in every process. */
+    static boolean stable(Object key) {
         return key == null || STABLE.contains(key.getClass());
     }
 

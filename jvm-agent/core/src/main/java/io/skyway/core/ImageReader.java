@@ -65,6 +65,8 @@ public final class ImageReader implements AutoCloseable {
     private final ReceivedObjects received;
     private final BitSet larges = new BitSet();
     private Object[] made = new Object[0];
+    // Those of them that no one else in this process has.
+    private final List<Object> fresh = new ArrayList<>();
     private Object alone;
     private long imageBytes;
     private long segments;
@@ -434,7 +436,7 @@ public final class ImageReader implements AutoCloseable {
         made = new Object[Math.max(envelope.length - 1, 0)];
         List<Runnable> later = new ArrayList<>();
         for (int place : StandIns.order(envelope, stores, this::holder)) {
-            Object o = StandIns.resolve(envelope[place], scope.loader(), later);
+            Object o = StandIns.resolve(envelope[place], scope.loader(), later, fresh);
             made[place - 1] = o;
             if (received != null && o != null) {
                 engine.types.type(o.getClass()); // later images may name it, and its class must be known then
@@ -471,21 +473,31 @@ public final class ImageReader implements AutoCloseable {
 
     /** Hash tables that go by this process's hashes are rebuilt; then the application's hooks run. */
     private void arrived(long[] places) {
+        fresh.forEach(this::putInOrder);
         // The image goes from the root down: what is inside of a table comes after it, and must be right before it.
         for (int i = places.length - 1; i >= 0; i--) {
-            Object o = arrival(places[i]);
-            // A boxed value has the same hash everywhere, but not the same identity.
-            if (HashRepair.handles(o.getClass())
-                    && (ownHashes
-                            || HashRepair.isSalted(o.getClass())
-                            || nameCount > 0 && o instanceof IdentityHashMap)) {
-                HashRepair.repair(o);
-            }
+            putInOrder(arrival(places[i]));
         }
         if (engine.types.rules.hasHooks()) {
             for (int i = places.length - 1; i >= 0; i--) {
                 engine.types.rules.arrived(arrival(places[i]));
             }
+            fresh.forEach(engine.types.rules::arrived);
+        }
+    }
+
+    private void putInOrder(Object o) {
+        Class<?> c = o.getClass();
+        // A boxed value has the same hash everywhere, but not the same identity.
+        if (HashRepair.handles(c)) {
+            if (ownHashes || HashRepair.isSalted(c) || nameCount > 0 && o instanceof IdentityHashMap) {
+                HashRepair.repair(o);
+            }
+        } else if ((ownHashes || nameCount > 0)
+                && ForeignTables.handles(c)
+                && (ownHashes || ForeignTables.byIdentity(c))
+                && !engine.types.rules.isHooked(c)) {
+            ForeignTables.repair(o);
         }
     }
 

@@ -111,13 +111,16 @@ final class NamedObjects {
     }
 
     /**
-     * Names of the objects that an application's class holds of itself in static final fields: singletons and the like,
-     * which exist once in a process.
+     * Names of the objects that exist once in a process: those that an application's class holds of itself in static final
+     * fields, and those without any field, that it, a superclass or the class around it holds in such fields. They have
+     * nothing but their identity, as the marks in the tables of some libraries.
      */
     void singletons(Class<?> c) {
-        if (Policy.isPlatform(c) || c.isArray() || c.isHidden() || !scanned.add(c)) {
+        if (c == null || Policy.isPlatform(c) || c.isArray() || c.isHidden() || !scanned.add(c)) {
             return;
         }
+        singletons(c.getSuperclass());
+        singletons(around(c));
         Field[] fields;
         try {
             fields = Internals.fieldsOf(c);
@@ -125,14 +128,44 @@ final class NamedObjects {
             return;
         }
         for (Field f : fields) {
-            if (isConstant(f) && f.getType() == c && Internals.isInitialized(c)) {
+            if (isConstant(f) && Internals.isInitialized(c)) {
                 Object v = Internals.staticValue(f);
-                if (v != null && v.getClass() == c) {
+                if (v != null && isSingleton(f, v)) {
                     put(v, "static:" + c.getName() + "#" + f.getName());
                 }
             }
         }
         flush();
+    }
+
+    private static Class<?> around(Class<?> c) {
+        try {
+            return c.getEnclosingClass();
+        } catch (LinkageError e) {
+            return null;
+        }
+    }
+
+    private static boolean isSingleton(Field f, Object v) {
+        Class<?> c = f.getDeclaringClass();
+        return f.getType() == c && v.getClass() == c || isMark(v.getClass());
+    }
+
+    private static boolean isMark(Class<?> c) {
+        if (c == Object.class) {
+            return true;
+        }
+        if (c.isArray() || c.isHidden() || c.isEnum() || Policy.isPlatform(c) || Policy.isEnumConstant(c)) {
+            return false;
+        }
+        for (Class<?> k = c; k != Object.class; k = k.getSuperclass()) {
+            for (Field f : Internals.fieldsOf(k)) {
+                if (!Modifier.isStatic(f.getModifiers())) {
+                    return false;
+                }
+            }
+        }
+        return true;
     }
 
     private void boxes() {
@@ -260,9 +293,9 @@ final class NamedObjects {
                     boolean platform = Policy.isPlatform(found);
                     Class<?> c = Class.forName(className, true, found.getClassLoader());
                     for (Field f : Internals.fieldsOf(c)) {
-                        if (f.getName().equals(member) && isConstant(f) && (platform || f.getType() == c)) {
+                        if (f.getName().equals(member) && isConstant(f)) {
                             Object v = Internals.staticValue(f);
-                            if (v != null && (platform ? travelsByName(v) : v.getClass() == c)) {
+                            if (v != null && (platform ? travelsByName(v) : isSingleton(f, v))) {
                                 return v;
                             }
                         }

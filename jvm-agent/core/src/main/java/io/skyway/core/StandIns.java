@@ -1,6 +1,7 @@
 package io.skyway.core;
 
 import java.io.Externalizable;
+import java.io.ObjectInputStream;
 import java.io.Serializable;
 import java.lang.invoke.SerializedLambda;
 import java.lang.ref.SoftReference;
@@ -80,6 +81,7 @@ final class StandIns {
 
     private static boolean ownForm(Class<?> c) {
         return !Externalizable.class.isAssignableFrom(c)
+                && !ForeignTables.handles(c)
                 && (inherited(c, "writeReplace") != null || inherited(c, "readResolve") != null);
     }
 
@@ -140,19 +142,63 @@ final class StandIns {
     /**
      * Gives an object its stand-in.
      *
+     * @return false when it can have none: objects of its class must be copied as they are
      * @throws SkywayException of kind GRAPH_REFUSED when the object's own code fails
      */
-    void add(Object o) {
+    boolean add(Object o) {
         if (places.containsKey(o)) {
-            return;
+            return true;
         }
         Object form = make(o);
+        if (form == null) {
+            return false;
+        }
         places.put(o, envelope.size());
         originals.add(o);
         envelope.add(form);
+        return true;
     }
 
-    /** The stand-in of an object of a class for which one is {@link #needed}. */
+    /**
+     * Whether a replacement is nothing without the methods that write it to an object stream and read it from one. It then
+     * holds the object that it replaces, which it writes in its own way, or has transient fields, which it makes when it is
+     * read.
+     */
+    private static boolean isOfStreams(Object replacement, Object of) throws IllegalAccessException {
+        Class<?> c = replacement.getClass();
+        boolean reads = Externalizable.class.isAssignableFrom(c);
+        boolean incomplete = false;
+        for (Class<?> k = c; k != null && !Policy.isPlatform(k); k = k.getSuperclass()) {
+            try {
+                k.getDeclaredMethod("readObject", ObjectInputStream.class);
+                reads = true;
+            } catch (NoSuchMethodException e) {
+                // in a superclass, perhaps
+            }
+            for (Field f : k.getDeclaredFields()) {
+                if (!Modifier.isStatic(f.getModifiers())) {
+                    f.setAccessible(true);
+                    incomplete |= Modifier.isTransient(f.getModifiers())
+                            || !f.getType().isPrimitive() && f.get(replacement) == of;
+                }
+            }
+        }
+        return reads && incomplete;
+    }
+
+    /** Whether an application's objects of this class are replaced when they are written, which the receiver may not see. */
+    static boolean isReplaced(Class<?> c) {
+        return Serializable.class.isAssignableFrom(c)
+                && !Policy.isPlatform(c)
+                && !c.isHidden()
+                && !Proxy.isProxyClass(c)
+                && inherited(c, "writeReplace") != null;
+    }
+
+    /**
+     * The stand-in of an object of a class for which one is {@link #needed}; null when its replacement cannot travel
+     * without an object stream.
+     */
     static Object[] make(Object o) {
         Class<?> c = o.getClass();
         try {
@@ -179,6 +225,9 @@ final class StandIns {
                 Object other = replace.invoke(o);
                 if (isLambda(c)) {
                     return new Object[] {LAMBDA, other};
+                }
+                if (other != null && other != o && !Policy.isPlatform(other.getClass()) && isOfStreams(other, o)) {
+                    return null;
                 }
                 if (other != o && (other == null || other.getClass() != c)) {
                     return new Object[] {REPLACED, other};
@@ -288,9 +337,10 @@ final class StandIns {
      * Makes the object that a stand-in stands for.
      *
      * @param later gets what can be done only when all of them are made
+     * @param fresh gets the object if it is one of an application's class that nobody else has
      * @throws SkywayException of kind BAD_IMAGE when it is none, or the object's own code fails; CLASS_MISSING
      */
-    static Object resolve(Object standIn, ClassLoader loader, List<Runnable> later) {
+    static Object resolve(Object standIn, ClassLoader loader, List<Runnable> later, List<Object> fresh) {
         Object[] form =
                 standIn instanceof Object[] a && a.length >= 2 && a[0] instanceof String ? (Object[]) standIn : null;
         if (form == null) {
@@ -339,7 +389,11 @@ final class StandIns {
                     for (Field f : instanceFields(c)) {
                         Internals.setField(f, o, values[i++]);
                     }
-                    return readResolve(o);
+                    Object resolved = readResolve(o);
+                    if (resolved == o) {
+                        fresh.add(o);
+                    }
+                    return resolved;
                 }
                 default:
                     throw new SkywayException(SkywayException.Kind.BAD_IMAGE, "not a form of stand-ins: " + what);

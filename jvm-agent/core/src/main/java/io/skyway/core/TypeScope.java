@@ -54,6 +54,10 @@ final class TypeScope {
         for (int i = 0; i < wanted.length; i++) {
             TypeDescriptor theirs = descriptors.get(i);
             TypeTable.Type t = types.type(load(theirs.className()));
+            if (t.standIn && StandIns.isReplaced(t.javaClass)) {
+                // Only the sender has an object to ask for its replacement.
+                t = types.copiedAsItIs(t.javaClass);
+            }
             if (!t.copied()) {
                 throw new SkywayException(
                         SkywayException.Kind.BAD_IMAGE,

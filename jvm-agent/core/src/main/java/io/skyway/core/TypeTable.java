@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -66,6 +67,7 @@ final class TypeTable {
     private final List<Class<?>> declaredClasses = new ArrayList<>(List.of(Object.class));
     final NamedObjects named;
     final FidelityRules rules = new FidelityRules(this::cutChanged, this::hooksChanged);
+    private final Set<Class<?>> notReplaced = new HashSet<>();
     private TypeIds ids;
 
     TypeTable(long mirrorKlassOffset, java.util.function.Supplier<Class<?>[]> loadedClasses) {
@@ -107,7 +109,9 @@ final class TypeTable {
             if (t.refusal != null || o instanceof Class<?> c && c.isHidden()) {
                 refused.add(o);
             } else if (t.standIn) {
-                standIns.add(o);
+                if (!standIns.add(o)) {
+                    fresh.add(copiedAsItIs(o.getClass()));
+                }
             } else if (t.id != 0 && o instanceof Throwable e) {
                 if (!traced.add(o)) {
                     throw new SkywayException(
@@ -163,11 +167,23 @@ final class TypeTable {
             if (named.isNamedClass(c)) {
                 mayBeNamed(c);
             }
-            if (t.copied() && (HashRepair.handles(c) || Trusted.needsSettling(c) || rules.isHooked(c))) {
+            if (t.copied()
+                    && (HashRepair.handles(c)
+                            || ForeignTables.handles(c)
+                            || Trusted.needsSettling(c)
+                            || rules.isHooked(c))) {
                 Native.setArrival(t.landing, true);
             }
         }
         return t;
+    }
+
+    /** Objects of a class whose replacements cannot travel are copied from now on. */
+    synchronized Type copiedAsItIs(Class<?> c) {
+        if (notReplaced.add(c)) {
+            types.remove(c);
+        }
+        return type(c);
     }
 
     private synchronized void hooksChanged(Class<?> type) {
@@ -258,7 +274,7 @@ final class TypeTable {
         if (cut && (c.isArray() || StandIns.needed(c) || Policy.refusal(c, facts[1] != 0) != null)) {
             return notCopied(c, key, CUT, null);
         }
-        if (!isNamed && StandIns.needed(c)) {
+        if (!isNamed && !notReplaced.contains(c) && StandIns.needed(c)) {
             Type t = notCopied(c, key, STAND_IN, null);
             t.standIn = true;
             return t;

@@ -111,7 +111,7 @@ final class ClassPlan {
                         constants,
                         Kind.FIELDS,
                         fields.stream()
-                                .filter(f -> !f.getDeclaringClass().getName().startsWith("java."))
+                                .filter(f -> !HashTables.isInner(f.getDeclaringClass()))
                                 .toList(),
                         cut)
                 : null;

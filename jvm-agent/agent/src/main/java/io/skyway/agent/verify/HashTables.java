@@ -1,5 +1,6 @@
 package io.skyway.agent.verify;
 
+import io.skyway.core.ForeignTables;
 import java.lang.reflect.Array;
 import java.math.BigDecimal;
 import java.math.BigInteger;
@@ -23,6 +24,7 @@ import jdk.internal.misc.Unsafe;
  */
 final class HashTables {
     private static final int DEPTH = 4;
+    private static final String GUAVA = "com.google.common.collect.";
     private static final Set<Class<?>> STABLE = Set.of(
             String.class,
             Boolean.class,
@@ -44,11 +46,51 @@ final class HashTables {
                 || ConcurrentHashMap.class.isAssignableFrom(type)
                 || Hashtable.class.isAssignableFrom(type)
                 || IdentityHashMap.class.isAssignableFrom(type)
-                || alwaysIs(type);
+                || alwaysIs(type)
+                || ForeignTables.handles(type);
+    }
+
+    /** What the library makes anew on arrival, with its entries in their order and without the views that it keeps. */
+    private static boolean isMadeAnew(Class<?> type) {
+        for (Class<?> c = type; c != null; c = c.getSuperclass()) {
+            if (c.getName().startsWith(GUAVA + "ImmutableSorted")) {
+                return false;
+            }
+            if (c.getName().equals(GUAVA + "ImmutableMap") || c.getName().equals(GUAVA + "ImmutableSet")) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether a table's fields of this class are the library's, and so no part of what it holds. */
+    static boolean isInner(Class<?> declaring) {
+        return declaring.getName().startsWith("java.") || ForeignTables.isLibrary(declaring.getName());
+    }
+
+    /** Not entrySet: a map of the JDK would keep that view of itself, and be another graph afterwards. */
+    private static List<Object[]> entries(Object table) {
+        if (ForeignTables.handles(table.getClass())) {
+            return ForeignTables.entries(table);
+        }
+        List<Object[]> entries = new ArrayList<>();
+        if (table instanceof Map<?, ?> map) {
+            map.forEach((k, v) -> entries.add(new Object[] {k, v}));
+        } else {
+            ((Set<?>) table).forEach(e -> entries.add(new Object[] {e, null}));
+        }
+        return entries;
+    }
+
+    private static boolean isOrdered(Class<?> type) {
+        return LinkedHashMap.class.isAssignableFrom(type)
+                || isMadeAnew(type)
+                || ForeignTables.handles(type) && ForeignTables.isOrdered(type);
     }
 
     private static boolean alwaysIs(Class<?> type) {
-        return type == WeakHashMap.class
+        return isMadeAnew(type)
+                || type == WeakHashMap.class
                 || type.getName().equals("java.util.ImmutableCollections$SetN")
                 || type.getName().equals("java.util.ImmutableCollections$MapN");
     }
@@ -58,22 +100,20 @@ final class HashTables {
      * process, so that it can go in as it lies.
      */
     static List<Object> sorted(Object table) {
-        List<Object[]> entries = new ArrayList<>();
+        List<Object[]> entries = entries(table);
         // Equal boxed values have the same hash everywhere, but not the same identity.
         boolean own = alwaysIs(table.getClass()) || table instanceof IdentityHashMap;
-        if (table instanceof Map<?, ?> map) {
-            // Not entrySet: the map would keep that view of itself, and be another graph afterwards.
-            map.forEach((k, v) -> entries.add(new Object[] {k, v}));
+        if (ForeignTables.handles(table.getClass())) {
+            own |= ForeignTables.hasOwnHashes(table.getClass(), entries);
+        } else if (table instanceof Map) {
             for (Object[] e : entries) {
                 own |= e[0] != null && !STABLE.contains(e[0].getClass());
             }
-        } else {
-            ((Set<?>) table).forEach(e -> entries.add(new Object[] {e, null}));
         }
         if (!own) {
             return null;
         }
-        if (!(table instanceof LinkedHashMap)) {
+        if (!isOrdered(table.getClass())) {
             Map<Object, String> texts = new IdentityHashMap<>();
             entries.forEach(e -> texts.computeIfAbsent(e[0], k -> text(k, DEPTH)));
             entries.sort(Comparator.comparing(e -> texts.get(e[0])));
@@ -107,11 +147,7 @@ final class HashTables {
                 parts.add(text(Array.get(o, i), depth - 1));
             }
         } else if (mayBe(type)) {
-            if (o instanceof Map<?, ?> m) {
-                m.forEach((k, v) -> parts.add(text(k, depth - 1) + "=" + text(v, depth - 1)));
-            } else {
-                ((Set<?>) o).forEach(e -> parts.add(text(e, depth - 1)));
-            }
+            entries(o).forEach(e -> parts.add(text(e[0], depth - 1) + "=" + text(e[1], depth - 1)));
             Collections.sort(parts);
         } else {
             Unsafe memory = Unsafe.getUnsafe();
