@@ -45,7 +45,7 @@ enum Op { kStep = 1, kLand = 2, kLate = 3, kTargets = 4, kStamp = 5, kNote = 6, 
 int run(int op, int64_t self, int64_t a, int64_t b, void* array) {
     switch (op) {
         case kStep:
-            return ((JWriter*)self)->writer.step(a, b != 0);
+            return ((JWriter*)self)->writer.step(a, {(b & 1) != 0, (b & 2) != 0, (b & 4) != 0});
         case kNote:
             return ((JWriter*)self)->writer.note(((JWriter*)self)->parts, (uint32_t)a);
         case kWalkAndNote:
@@ -204,7 +204,7 @@ struct AtSafepoint {
 
 jint JNICALL firstObject(jlong, jlong, jlong*, jint, void* user) {
     AtSafepoint* at = (AtSafepoint*)user;
-    at->result = at->writer->step(0, true);
+    at->result = at->writer->step(0, {true});
     return JVMTI_VISIT_ABORT;
 }
 
@@ -242,6 +242,8 @@ NATIVE(jint, stepAtSafepoint)(JNIEnv* env, jclass, jlong writer) {
 
 // With the index of a reference's declared class: null is no value of it.
 constexpr uint32_t kRequired = 1u << 30;
+// The declared class is an array of primitives.
+constexpr uint32_t kLeaf = 1u << 29;
 
 NATIVE(jint, addPlan)(JNIEnv* env, jclass, jlong key, jint kind, jint elementShift, jint bytes, jint arrayBase,
                       jintArray offsets, jintArray declared, jintArray cleared, jintArray limits, jint traits) {
@@ -257,7 +259,9 @@ NATIVE(jint, addPlan)(JNIEnv* env, jclass, jlong key, jint kind, jint elementShi
     env->GetIntArrayRegion(offsets, 0, n, o.data());
     env->GetIntArrayRegion(declared, 0, n, d.data());
     for (jsize i = 0; i < n; i++) {
-        p->references.emplace_back((uint32_t)o[i], (uint32_t)d[i] & ~kRequired, ((uint32_t)d[i] & kRequired) != 0);
+        const uint32_t declared = (uint32_t)d[i];
+        p->references.emplace_back((uint32_t)o[i], declared & ~(kRequired | kLeaf), (declared & kRequired) != 0,
+                                   (declared & kLeaf) != 0);
     }
     jsize l = env->GetArrayLength(limits);
     std::vector<jint> bounds(l);

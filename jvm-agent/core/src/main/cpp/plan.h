@@ -23,12 +23,13 @@ struct Plan;
 
 // A reference field, or all elements of a reference array.
 struct Reference {
-    Reference(uint32_t o, uint32_t d, bool n = false) : offset(o), declared(d), required(n) {}
-    Reference(const Reference& r) : offset(r.offset), declared(r.declared), required(r.required) {}
+    Reference(uint32_t o, uint32_t d, bool n = false, bool l = false) : offset(o), declared(d), required(n), leaf(l) {}
+    Reference(const Reference& r) : Reference(r.offset, r.declared, r.required, r.leaf) {}
 
     uint32_t offset;
     uint32_t declared;  // index of the declared class's Assignable; 0: Object, anything goes
     bool required;      // compiled code halts the VM when this is null (String.value)
+    bool leaf;          // the declared class is an array of primitives
     // Klass that was assignable the last time, as it stands in a header; ~0 at first.
     mutable std::atomic<uint64_t> usual{~(uint64_t)0};
 };

@@ -222,7 +222,6 @@ void Writer::begin(uint64_t imageId, void* rootHandle) {
     }
     _imageId = imageId;
     _root = rootHandle;
-    _cancelled.store(false);
     _lastTaken = false;
     restart();
 }
@@ -256,7 +255,7 @@ void Writer::restart() {
     _newNames.clear();
     resetRoom();
     _stack.clear();
-    _scan = Scan();
+    _queue.clear();
     _trouble = kDone;
     _found = 0;
     _foundKeys.clear();
@@ -422,14 +421,6 @@ void Writer::closeSegment(bool last) {
             punchHoles<uint64_t>(at, e.plan, e.index, length);
         }
     }
-    if (_scan.at != nullptr) {
-        if (vm.compressedOops) {
-            punchHoles<uint32_t>(_scan.at, _scan.plan, _scan.next, _scan.length);
-        } else {
-            punchHoles<uint64_t>(_scan.at, _scan.plan, _scan.next, _scan.length);
-        }
-        _scan.at = nullptr;
-    }
     BlockHeader h = {};
     h.kind = BlockKind::Segment;
     h.segment = _segment;
@@ -511,7 +502,8 @@ int Writer::take(int64_t timeoutMillis, Finished* out) {
     while (!_lastTaken && !_cancelled.load()) {
         Node* next = _head->next.load(std::memory_order_acquire);
         if (next == nullptr) {
-            if (sem_timedwait(&_ready, &until) != 0 && errno != EINTR) {
+            // With a time that has passed the thread would still be put to sleep and woken up.
+            if ((timeoutMillis == 0 ? sem_trywait(&_ready) : sem_timedwait(&_ready, &until)) != 0 && errno != EINTR) {
                 return 0;
             }
             continue;
@@ -596,23 +588,32 @@ uint64_t Writer::discoverLarge(Address a, Plan* plan, uint64_t length) {
     return target(segment, kLarge);
 }
 
-// Appends the object to the open segment, where there is room for it. The caller has made its entry in the seen table.
+// A reference of an object in the open segment, at `slot`, or of one in a closed segment, where `slot` is null.
 template <typename Slot, KlassMode Mode>
-inline __attribute__((always_inline)) uint64_t Writer::fill(const Near& n, Address a, Plan* plan, uint64_t length,
-                                                            uint64_t bytes) {
-    if (plan->kind == Kind::Instance) {
-        // What the children cost is memory that is far away: asked for as early as can be.
-        for (const Reference& r : plan->references) {
-            Slot raw = *(const Slot*)(a + r.offset);
-            if (raw != 0) {
-                Address child = n.decode(raw);
-                __builtin_prefetch((void*)child);
-                if (n.side != nullptr) {
-                    __builtin_prefetch(n.entry<Mode>(child), 1);
-                }
-            }
+inline __attribute__((always_inline)) void Writer::meetReference(const Near& n, Slot raw, Slot* slot, uint64_t late) {
+    if (raw == 0) {
+        if (slot != nullptr) {
+            *slot = 0;
+        } else {
+            addLate(late, kNoTarget);
         }
+        return;
     }
+    if (slot != nullptr) {
+        *slot = SlotCode<Slot>::kHole;
+    }
+    Address child = n.decode(raw);
+    __builtin_prefetch((void*)child);
+    if (n.side != nullptr) {
+        __builtin_prefetch(n.entry<Mode>(child), 1);
+    }
+    _queue.put(child, late);
+}
+
+// The image of an object in the open segment, where there is room for it; its references are still to be filled in.
+template <typename Slot, KlassMode Mode>
+inline __attribute__((always_inline)) uint64_t Writer::copyImage(const Near& n, Address a, const Plan* plan,
+                                                                 uint64_t length, uint64_t bytes) {
     uint64_t t = target(_segment, (uint32_t)_used / 8 + 1);
     uint8_t* d = _payload + _used;
     _used += (int64_t)bytes;
@@ -645,14 +646,61 @@ inline __attribute__((always_inline)) uint64_t Writer::fill(const Near& n, Addre
         for (uint64_t at = align8(end); at < bytes; at += 8) {
             *(uint64_t*)(d + at) = 0;
         }
-        if (plan->kind == Kind::ReferenceArray && length != 0) {
-            push(a, t, plan, 0);
-        }
     } else {
         plan->applyMasks(d);
-        if (!plan->references.empty()) {
+    }
+    return t;
+}
+
+// The array of primitives that a field refers to, as that of every String does: copied at once, so that the two lie
+// together and nothing has to wait. False: it was met before, or there is no room.
+template <typename Slot, KlassMode Mode>
+inline __attribute__((always_inline)) bool Writer::fillLeaf(const Near& n, Address a, Slot* slot) {
+    uint32_t* entry = n.entry<Mode>(a);
+    const Plan* plan = n.plans.find(keyOf<Mode>(a));
+    if (*entry != 0 || plan == nullptr || !plan->quick || plan->kind != Kind::PrimitiveArray) {
+        return false;
+    }
+    const uint64_t length = lengthOf(a), bytes = plan->sizeOf(length);
+    if (length == 0 || bytes > _largeBytes || !fits<Slot>(bytes)) {
+        return false;
+    }
+    uint64_t t = copyImage<Slot, Mode>(n, a, plan, length, bytes);
+    *entry = (uint32_t)t;
+    _narrow->touch(entry);
+    *slot = (Slot)unitOf(t);
+    return true;
+}
+
+// Appends the object to the open segment, where there is room for it. The caller has made its entry in the seen table.
+template <typename Slot, KlassMode Mode>
+inline __attribute__((always_inline)) uint64_t Writer::fill(const Near& n, Address a, Plan* plan, uint64_t length,
+                                                            uint64_t bytes) {
+    const uint64_t t = copyImage<Slot, Mode>(n, a, plan, length, bytes);
+    if (plan->kind == Kind::ReferenceArray) {
+        if (length != 0) {
             push(a, t, plan, 0);
         }
+        return t;
+    }
+    const size_t count = plan->references.size();
+    if (plan->isArray() || count == 0) {
+        return t;
+    }
+    if (count > kAtOnce || _queue.count() >= kDirect) {
+        push(a, t, plan, 0);
+        return t;
+    }
+    uint8_t* d = _payload + (unitOf(t) - 1) * 8;
+    const uint64_t late = lateSlotOf(t, 0);
+    for (const Reference& r : plan->references) {
+        // Not from the copy: it is still being written.
+        const Slot raw = *(const Slot*)(a + r.offset);
+        Slot* slot = (Slot*)(d + r.offset);
+        if (r.leaf && raw != 0 && n.side != nullptr && fillLeaf<Slot, Mode>(n, n.decode(raw), slot)) {
+            continue;
+        }
+        meetReference<Slot, Mode>(n, raw, slot, late + r.offset);
     }
     return t;
 }
@@ -840,83 +888,40 @@ Writer::Large* Writer::large(uint64_t segment) {
     return at != _larges.end() && (*at)->segment == segment ? at->get() : nullptr;
 }
 
+// As many references as the queue has room for, of the object on top of the stack.
 template <typename Slot, KlassMode Mode>
-void Writer::scanInstance(const Near& n, const Entry e) {
-    const auto& refs = e.plan->references;
-    size_t i = 0, count = refs.size();
-    if (segmentOf(e.target) == _segment) {
-        uint8_t* d = _payload + (unitOf(e.target) - 1) * 8;
-        const size_t bottom = _stack.size();
-        const uint64_t sequence = _sequence;
-        _scan = Scan{d, e.plan, 0, 0};
-        for (; i < count; i++) {
-            _scan.next = i;
-            Slot* slot = (Slot*)(d + refs[i].offset);
-            // Not from the copy: the processor may look at the next object while this one is still being copied.
-            Slot raw = *(const Slot*)(e.source + refs[i].offset);
-            if (raw == 0) {
-                *slot = 0;
-                continue;
-            }
-            uint64_t t = settle(discover<Slot, Mode>(n, n.decode(raw)), lateSlotOf(e.target, refs[i].offset));
-            if (isStandIn(t) && _scan.at != nullptr) {
-                *slot = SlotCode<Slot>::kHole;
-                addLate(lateSlotOf(e.target, refs[i].offset), t);
-                if (_scan.at == nullptr) {
-                    i++;
-                    break;
-                }
-                continue;
-            }
-            // No more `at`: the segment was closed while the child was copied.
-            if (_scan.at == nullptr || !store<Slot>(slot, t)) {
-                addLate(lateSlotOf(e.target, refs[i].offset), t);
-                i++;
-                break;
-            }
-        }
-        _scan.at = nullptr;
-        // The child that was copied first goes first: what it refers to has had the longest time to come into the
-        // cache. Not over the border of a segment, whose entries must be on top (closeSegment).
-        if (_sequence == sequence) {
-            _stack.reverse(bottom);
-        }
+void Writer::meetReferences(const Near& n, size_t at) {
+    Entry& e = _stack[at];
+    const Plan* plan = e.plan;
+    const bool array = plan->kind == Kind::ReferenceArray;
+    const uint64_t count = array ? lengthOf(e.source) : plan->references.size();
+    const uint64_t end = std::min<uint64_t>(count, e.index + (kAhead - std::min(_queue.count(), kAhead - 1)));
+    // Late entries for nulls may close the open segment, but only where this object's is closed already.
+    const bool open = segmentOf(e.target) == _segment;
+    uint8_t* copied = open ? _payload + (unitOf(e.target) - 1) * 8 : nullptr;
+    for (uint64_t i = e.index; i < end; i++) {
+        uint32_t offset = array ? plan->arrayBase + (uint32_t)(i * sizeof(Slot)) : plan->references[i].offset;
+        meetReference<Slot, Mode>(n, *(const Slot*)(e.source + offset), open ? (Slot*)(copied + offset) : nullptr,
+                                  lateSlotOf(e.target, offset));
     }
-    // Holes in a closed segment; their values are read from the object again.
-    for (; i < count; i++) {
-        Slot raw = *(Slot*)(e.source + refs[i].offset);
-        uint64_t slot = lateSlotOf(e.target, refs[i].offset);
-        addLate(slot, raw == 0 ? kNoTarget : settle(discover<Slot, Mode>(n, n.decode(raw)), slot));
+    if (end == count) {
+        _stack.pop();
+    } else {
+        e.index = end;
     }
 }
 
 template <typename Slot, KlassMode Mode>
-void Writer::scanArray(const Near& n, size_t at) {
-    const Address source = _stack[at].source;
-    const uint64_t t = _stack[at].target;
-    const uint32_t base = _stack[at].plan->arrayBase;
-    const uint64_t length = lengthOf(source);
-    uint64_t i = _stack[at].index;
-    // Back to the walk's loop after each block: only there it looks at the time and at the slots.
-    const uint64_t sequence = _sequence;
-    while (i < length && _stack.size() == at + 1 && _trouble <= kStopped && _sequence == sequence) {
-        uint64_t late = lateSlotOf(t, base + (uint32_t)(i * sizeof(Slot)));
-        bool open = segmentOf(t) == _segment;
-        Slot* slot = open ? (Slot*)(_payload + (unitOf(t) - 1) * 8 + base) + i : nullptr;
-        Slot raw = open ? *slot : *((Slot*)(source + base) + i);
-        _stack[at].index = i;  // closing the segment makes holes from here on
-        uint64_t r = raw == 0 ? kNoTarget : settle(discover<Slot, Mode>(n, n.decode(raw)), late);
-        if (open && isStandIn(r) && segmentOf(t) == _segment) {
-            *slot = SlotCode<Slot>::kHole;
-            addLate(late, r);
-        } else if (open ? segmentOf(t) != _segment || !store<Slot>(slot, r) : true) {
-            addLate(late, r);
+inline __attribute__((always_inline)) void Writer::follow(const Near& n, Pending p) {
+    uint64_t t = settle(discover<Slot, Mode>(n, p.child), p.slot);
+    if (p.slot >> 32 == _segment) {
+        Slot* slot = (Slot*)(_payload + (uint32_t)p.slot);
+        if (!isStandIn(t) && store<Slot>(slot, t)) {
+            return;
         }
-        _stack[at].index = ++i;
     }
-    if (i == length && _stack.size() == at + 1) {
-        _stack.pop();
-    }
+    // Its segment was closed, perhaps while the child was copied.
+    addLate(p.slot, t);
 }
 
 template <typename Slot, KlassMode Mode>
@@ -1043,7 +1048,7 @@ void Writer::shipPiece(Large& l, uint64_t elements, uint64_t bytes) {
 }
 
 template <typename Slot, KlassMode Mode>
-Writer::Result Writer::walk(int64_t deadline, bool last) {
+Writer::Result Writer::walk(int64_t deadline, Manner manner) {
     if (!_begun) {
         _begun = true;
         _rootTarget = discover<Slot, Mode>(near(), *Vm::slotOf(_root));
@@ -1052,10 +1057,11 @@ Writer::Result Writer::walk(int64_t deadline, bool last) {
     uint64_t sequence = ~0ull;
     uint32_t ticks = 0;
     Near n = near();
-    while (!_stack.empty()) {
+    while (!_stack.empty() || _queue.count() != 0) {
         // Only a block sent means that a slot is needed, and only after some work is it worth to look at the clock.
         if (_trouble != kDone || sequence != _sequence || ++ticks >= 128) {
             const bool worked = sequence != ~0ull;  // in this window: each one gets on, however short
+            const bool finished = worked && sequence != _sequence;
             ticks = 0;
             sequence = _sequence;
             n = near();
@@ -1073,27 +1079,29 @@ Writer::Result Writer::walk(int64_t deadline, bool last) {
             if (_cancelled.load(std::memory_order_relaxed)) {
                 return kCancelled;
             }
-            if (worked && deadline != 0 && now() > deadline) {
+            if ((manner.blockwise && finished) || (worked && deadline != 0 && now() > deadline)) {
                 return kYield;
             }
             if (_pool->inUse() >= _pool->soft() + _held) {
-                if (!last) {
+                if (!manner.last) {
                     return kNeedSlot;
                 }
-                if (_waited < _patience && _pool->inUse() >= _pool->soft() + _held + kBeyond) {
+                if (manner.shipped && _waited < _patience && _pool->inUse() >= _pool->soft() + _held + kBeyond) {
                     awaitSlot();
                 }
             }
         }
+        if (_queue.count() >= kAhead || _stack.empty()) {
+            do {
+                follow<Slot, Mode>(n, _queue.take());
+            } while (_queue.count() >= kAhead && ++ticks < 128 && sequence == _sequence && _trouble == kDone);
+            continue;
+        }
         size_t top = _stack.size() - 1;
         if (unitOf(_stack[top].target) == kLarge) {
             scanLarge<Slot, Mode>(n, top);
-        } else if (_stack[top].plan->kind == Kind::ReferenceArray) {
-            scanArray<Slot, Mode>(n, top);
         } else {
-            Entry e = _stack[top];
-            _stack.pop();
-            scanInstance<Slot, Mode>(n, e);
+            meetReferences<Slot, Mode>(n, top);
         }
     }
     if (_trouble == kDone && _payload == nullptr) {
@@ -1116,7 +1124,7 @@ void Writer::awaitSlot() {
     _waited = waited;
 }
 
-Writer::Result Writer::step(int64_t budgetNanos, bool last) {
+Writer::Result Writer::step(int64_t budgetNanos, const Manner manner) {
     if (_cancelled.load()) {
         return kCancelled;
     }
@@ -1131,7 +1139,7 @@ Writer::Result Writer::step(int64_t budgetNanos, bool last) {
         _standIns.refresh(_standInHandle, _standInCount);
     }
     if (_sentCount != 0) {
-        switch (_sent.fill(_sentHandle, _sentCount, last ? _sentCount : kSentAtOnce)) {
+        switch (_sent.fill(_sentHandle, _sentCount, manner.last ? _sentCount : kSentAtOnce)) {
             case SentTable::kMore:
                 return kYield;
             case SentTable::kMovedBetween:
@@ -1144,13 +1152,13 @@ Writer::Result Writer::step(int64_t budgetNanos, bool last) {
     int64_t deadline = budgetNanos == 0 ? 0 : now() + budgetNanos;
     Result r;
     if (vm.compressedOops) {
-        r = vm.klassMode == KlassMode::Narrow ? walk<uint32_t, KlassMode::Narrow>(deadline, last)
-            : vm.klassMode == KlassMode::Wide ? walk<uint32_t, KlassMode::Wide>(deadline, last)
-                                              : walk<uint32_t, KlassMode::Compact>(deadline, last);
+        r = vm.klassMode == KlassMode::Narrow ? walk<uint32_t, KlassMode::Narrow>(deadline, manner)
+            : vm.klassMode == KlassMode::Wide ? walk<uint32_t, KlassMode::Wide>(deadline, manner)
+                                              : walk<uint32_t, KlassMode::Compact>(deadline, manner);
     } else {
-        r = vm.klassMode == KlassMode::Narrow ? walk<uint64_t, KlassMode::Narrow>(deadline, last)
-            : vm.klassMode == KlassMode::Wide ? walk<uint64_t, KlassMode::Wide>(deadline, last)
-                                              : walk<uint64_t, KlassMode::Compact>(deadline, last);
+        r = vm.klassMode == KlassMode::Narrow ? walk<uint64_t, KlassMode::Narrow>(deadline, manner)
+            : vm.klassMode == KlassMode::Wide ? walk<uint64_t, KlassMode::Wide>(deadline, manner)
+                                              : walk<uint64_t, KlassMode::Compact>(deadline, manner);
     }
     _collections = vm.collections();
     return r;
@@ -1211,7 +1219,7 @@ Writer::Result Writer::walkAndNote(void* partsHandle) {
         }
         room += lengthOf(part);
     }
-    Result r = step(0, true);
+    Result r = step(0, {true});
     if (r != kDone) {
         return r;
     }

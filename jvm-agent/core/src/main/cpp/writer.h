@@ -152,8 +152,13 @@ class Writer {
     Result walkAndNote(void* partsHandle);
     void setHolders(void* const* slots, uint32_t count);
 
-    // In a window. A budget of 0 means no limit; `last` lets the pool grow instead of waiting for slots without end.
-    Result step(int64_t budgetNanos, bool last);
+    struct Manner {
+        bool last = false;       // the pool may grow: no waiting for slots without end
+        bool blockwise = false;  // come back after each block (kYield), so that the caller can ship it
+        bool shipped = false;    // another thread takes blocks meanwhile: with `last`, wait for it for a while
+    };
+    // In a window. A budget of 0 means no limit.
+    Result step(int64_t budgetNanos, Manner manner);
 
     uint32_t found() const {
         return _found;
@@ -162,6 +167,7 @@ class Writer {
     int64_t objectsSoFar() const {
         return _objects;
     }
+    // From any thread, and for good: it may come before the walk that it is meant for begins.
     void cancel();
 
     // The shipping thread's side.
@@ -216,19 +222,6 @@ class Writer {
         void pop() {
             _size--;
         }
-        // Entries from `bottom` on; word by word, as they were written (see above).
-        void reverse(size_t bottom) {
-            for (size_t i = bottom, j = _size; i + 1 < j; i++) {
-                uint64_t* a = (uint64_t*)&_entries[i];
-                uint64_t* b = (uint64_t*)&_entries[--j];
-                for (int w = 0; w < 4; w++) {
-                    uint64_t x = a[w], y = b[w];
-                    asm("" : "+r"(x), "+r"(y));
-                    a[w] = y;
-                    b[w] = x;
-                }
-            }
-        }
         void clear() {
             _size = 0;
         }
@@ -282,12 +275,41 @@ class Writer {
         std::vector<uint64_t> waiting;  // late slots that name this array
         std::vector<uint64_t> standIns;  // reference arrays: pairs of late slot and target
     };
-    struct Scan {  // the object whose slots are being filled; only meaningful while it is in the open segment
-        uint8_t* at = nullptr;
-        const Plan* plan = nullptr;
-        uint64_t next = 0;
-        uint64_t length = 0;
+    // References that were met and are not followed yet, oldest first. What each one refers to is asked for when it is
+    // met, and has come into the cache when it is followed: a queue in front of the stack, as Cher, Hosking and
+    // Vitek's for marking ("Software prefetching for mark-sweep garbage collection", ASPLOS 2004).
+    struct Pending {
+        Address child;
+        uint64_t slot;  // as in a late list; it holds a hole
     };
+    class Queue {
+      public:
+        static constexpr uint32_t kCells = 128;  // a power of two, at least kDirect + kAtOnce
+        uint32_t count() const {
+            return _end - _begin;
+        }
+        void put(Address child, uint64_t slot) {
+            Pending& p = _cells[_end++ % kCells];
+            p.child = child;
+            p.slot = slot;
+        }
+        const Pending& take() {
+            return _cells[_begin++ % kCells];
+        }
+        void clear() {
+            _begin = _end = 0;
+        }
+
+      private:
+        uint32_t _begin = 0, _end = 0;
+        Pending _cells[kCells];
+    };
+    // References that wait so that what they refer to has the time to come.
+    static constexpr uint32_t kAhead = 16;
+    // An object with more references goes to the stack, and its references into the queue bit by bit.
+    static constexpr uint32_t kAtOnce = 16;
+    // Nor do those of any object go there directly while the queue is as long as that.
+    static constexpr uint32_t kDirect = 100;
     static constexpr uint64_t kWaiting = kNoTarget - 1;
     static constexpr uint64_t kNarrowMost = 0x7fffffff;
     static constexpr size_t kPieceLists = 32 << 10;  // room for type ids and names in a piece's block
@@ -316,7 +338,7 @@ class Writer {
     }
 
     template <typename Slot, KlassMode Mode>
-    Result walk(int64_t deadline, bool last);
+    Result walk(int64_t deadline, Manner manner);
     template <typename Slot, KlassMode Mode>
     uint64_t discover(const Near& n, Address a);
     // An object not seen before, whatever it is.
@@ -325,11 +347,17 @@ class Writer {
     template <typename Slot, KlassMode Mode>
     uint64_t fill(const Near& n, Address a, Plan* plan, uint64_t length, uint64_t bytes);
     template <typename Slot, KlassMode Mode>
+    uint64_t copyImage(const Near& n, Address a, const Plan* plan, uint64_t length, uint64_t bytes);
+    template <typename Slot, KlassMode Mode>
+    bool fillLeaf(const Near& n, Address a, Slot* slot);
+    template <typename Slot, KlassMode Mode>
     uint64_t copy(Address a, Plan* plan, uint64_t length, uint64_t bytes);
     template <typename Slot, KlassMode Mode>
-    void scanInstance(const Near& n, const Entry e);
+    void meetReference(const Near& n, Slot raw, Slot* slot, uint64_t late);
     template <typename Slot, KlassMode Mode>
-    void scanArray(const Near& n, size_t entry);
+    void meetReferences(const Near& n, size_t entry);
+    template <typename Slot, KlassMode Mode>
+    void follow(const Near& n, Pending p);
     template <typename Slot, KlassMode Mode>
     void scanLarge(const Near& n, size_t entry);
     template <typename Slot>
@@ -419,7 +447,7 @@ class Writer {
     uint32_t _segmentObjects = 0;
     Result _trouble = kDone;
     Stack _stack;
-    Scan _scan;
+    Queue _queue;
 
     int64_t _slot = -1;
     uint32_t _held = 0;  // slots that are being filled

@@ -256,7 +256,7 @@ inline Image write(SlotPool* pool, Address root, uint64_t id, uint32_t maxSegmen
     Writer::Result r;
     Writer::Finished f;
     do {
-        r = w.step(shortSteps ? 1 : 0, true);
+        r = w.step(shortSteps ? 1 : 0, {true});
         while (w.take(0, &f) == 1) {
             uint8_t* at = pool->at(f.slot, f.bytes);
             image.blocks.emplace_back(at, at + f.bytes);

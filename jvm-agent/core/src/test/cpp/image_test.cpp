@@ -311,7 +311,7 @@ void rootsOfAStream(FakeVm& f, SlotPool* pool, std::mt19937_64& random, uint32_t
         if (i == 1) {
             CHECK(w.walkAndNote(&parts) == Writer::kDone);
         } else {
-            CHECK(w.step(0, true) == Writer::kDone);
+            CHECK(w.step(0, {true}) == Writer::kDone);
             w.sources();
             CHECK(w.note(&parts, 0) == Writer::kDone);
         }
@@ -368,17 +368,17 @@ void rootsOfAStream(FakeVm& f, SlotPool* pool, std::mt19937_64& random, uint32_t
     w.begin(9, &root);
     w.setSent(&sent, 0, nullptr);
     CHECK(w.walkAndNote(&parts) == Writer::kMoved);
-    CHECK(w.step(0, true) == Writer::kDone && w.sources() == 1);
+    CHECK(w.step(0, {true}) == Writer::kDone && w.sources() == 1);
     CHECK(w.note(&parts, 0) == Writer::kYield);
     f.youngStart = young;
     // Sent anew, although it was sent.
     FakeVm::set(sent, 16, root);
     w.begin(10, &root);
     w.setSent(&sent, 1, &root);
-    CHECK(w.step(0, true) == Writer::kDone && w.sources() == 1);
+    CHECK(w.step(0, {true}) == Writer::kDone && w.sources() == 1);
     w.begin(11, &root);
     w.setSent(&sent, 1, nullptr);
-    CHECK(w.step(0, true) == Writer::kDone && w.sources() == 0);
+    CHECK(w.step(0, {true}) == Writer::kDone && w.sources() == 0);
 }
 
 // A walk's last window waits for the receiver when many blocks are under way, and for nobody who does not come.
@@ -410,7 +410,7 @@ void lastWindows(FakeVm& f) {
         if (comes) {
             receiver = std::thread(receive);
         }
-        CHECK(w.step(0, true) == Writer::kDone);
+        CHECK(w.step(0, {true, false, true}) == Writer::kDone);
         if (comes) {
             receiver.join();
             CHECK(most <= slots + Writer::kBeyond + 2);

@@ -32,6 +32,11 @@ public final class ImageWriter implements AutoCloseable {
     private static final int WIDER = 7;
     private static final int TOO_LARGE = 8;
 
+    // How to step: Writer::Manner.
+    private static final int LAST = 1;
+    private static final int BLOCKWISE = 2;
+    private static final int SHIPPED = 4;
+
     private final Engine engine;
     private final SlotPool pool;
     private final long maxPauseNanos;
@@ -68,6 +73,15 @@ public final class ImageWriter implements AutoCloseable {
      * @throws SkywayException of kind CANCELLED after {@link #cancel}, HEAP_FULL when native memory is short
      */
     public SendReport write(Object root) {
+        return write(root, null);
+    }
+
+    /**
+     * As {@link #write(Object)}, with a visit to the shipper after each window.
+     *
+     * @param shipper the time that it takes is not part of the report's. Null: nobody takes blocks before the end
+     */
+    public SendReport write(Object root, Shipper shipper) {
         if (root == null) {
             throw new SkywayException(SkywayException.Kind.USAGE, "the graph's root is null");
         }
@@ -90,6 +104,13 @@ public final class ImageWriter implements AutoCloseable {
         try {
             for (; ; ) {
                 boolean last = restarts >= MOST_RESTARTS;
+                int manner = last ? LAST : BLOCKWISE;
+                if (shipper == null) {
+                    manner &= ~BLOCKWISE;
+                } else if (last && !consistent) {
+                    shipper.beforeLongWindow();
+                    manner |= SHIPPED;
+                }
                 boolean noting = moved > 0 && SentObjects.fewEnough(sources);
                 Object[][] parts = noting ? sent.parts(writer, sources + sources / 8) : null;
                 int r = noting
@@ -97,7 +118,12 @@ public final class ImageWriter implements AutoCloseable {
                         : consistent
                                 ? atSafepoint(timing)
                                 : engine.windows.run(
-                                        Native.STEP, writer, last ? 0 : maxPauseNanos, last ? 1 : 0, pin, timing);
+                                        Native.STEP, writer, last ? 0 : maxPauseNanos, manner, pin, timing);
+                if (shipper != null) {
+                    long from = System.nanoTime();
+                    shipper.betweenWindows();
+                    waited += System.nanoTime() - from;
+                }
                 measure();
                 switch (r) {
                     case DONE:
@@ -267,7 +293,7 @@ public final class ImageWriter implements AutoCloseable {
         return Native.writerObjects(writer);
     }
 
-    /** Ends a running {@link #write} with CANCELLED. Any thread may call it. */
+    /** Ends {@link #write} with CANCELLED, a running one and each that is yet to begin. Any thread may call it. */
     public void cancel() {
         Native.writerCancel(writer);
     }

@@ -31,6 +31,7 @@ final class TypeTable {
     // Traits of a plan, and a bit of a declared class's index, as in natives.cpp.
     private static final int BOOLEANS = 1;
     private static final int REQUIRED = 1 << 30;
+    private static final int LEAF = 1 << 29;
 
     /** One class. The strong reference to it keeps its loader from being unloaded under landed objects. */
     static final class Type {
@@ -377,7 +378,12 @@ final class TypeTable {
         int[] offsets =
                 references.stream().mapToInt(f -> (int) Internals.offsetOf(f)).toArray();
         int[] declaredIndices = references.stream()
-                .mapToInt(f -> declaredIndex(f.getType()) | (Trusted.neverNull(f) ? REQUIRED : 0))
+                .mapToInt(f -> declaredIndex(f.getType())
+                        | (Trusted.neverNull(f) ? REQUIRED : 0)
+                        | (f.getType().isArray()
+                                        && f.getType().getComponentType().isPrimitive()
+                                ? LEAF
+                                : 0))
                 .toArray();
         return add(key, INSTANCE, 0, bytes, 0, offsets, declaredIndices, cleared, Trusted.limits(fields), 0);
     }

@@ -575,6 +575,17 @@ class EngineTest {
     }
 
     @Test
+    void cancelledBeforeItBegins() {
+        int most = engine.layout().maxSegmentBytes();
+        try (SlotPool pool = SlotPool.anonymous(engine, SlotPool.slotBytesFor(most), 2);
+                ImageWriter w = engine.newWriter(pool, new WriterOptions(most, 0, 1))) {
+            w.cancel();
+            SkywayException e = assertThrows(SkywayException.class, () -> w.write(new byte[50][100_000]));
+            assertEquals(SkywayException.Kind.CANCELLED, e.kind());
+        }
+    }
+
+    @Test
     void aGraphLargerThanTheHeapIsRefusedBeforeDamage() {
         List<byte[]> filler = new ArrayList<>();
         long size = Runtime.getRuntime().maxMemory() / 3;
