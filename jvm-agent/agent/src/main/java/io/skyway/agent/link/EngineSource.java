@@ -3,6 +3,7 @@ package io.skyway.agent.link;
 import io.skyway.core.Block;
 import io.skyway.core.ImageWriter;
 import io.skyway.core.SendReport;
+import io.skyway.core.Shipper;
 import io.skyway.proto.TransferReport;
 
 /** The engine's image of a graph. */
@@ -10,7 +11,7 @@ final class EngineSource implements BlockSource {
     private final ImageWriter writer;
     private final Object root;
     private SendReport sent;
-    private long objectsAtEnd;
+    private long most;
     private boolean closed;
 
     EngineSource(ImageWriter writer, Object root) {
@@ -19,8 +20,8 @@ final class EngineSource implements BlockSource {
     }
 
     @Override
-    public void produce() {
-        sent = writer.write(root);
+    public void produce(Shipper shipper) {
+        sent = writer.write(root, shipper);
     }
 
     @Override
@@ -31,7 +32,11 @@ final class EngineSource implements BlockSource {
     // The writer's native memory must not go away under other threads' questions.
     @Override
     public synchronized long objects() {
-        return closed ? objectsAtEnd : writer.objectsSoFar();
+        if (!closed) {
+            // A walk that begins again begins to count again; nobody wants to see less than before.
+            most = Math.max(most, writer.objectsSoFar());
+        }
+        return most;
     }
 
     @Override
@@ -57,7 +62,7 @@ final class EngineSource implements BlockSource {
     public synchronized void close() {
         if (!closed) {
             closed = true;
-            objectsAtEnd = writer.objectsSoFar();
+            objects();
             writer.close();
         }
     }

@@ -4,7 +4,6 @@ import io.skyway.core.SkywayException.Kind;
 import io.skyway.proto.TransferProgress;
 import io.skyway.proto.TransferReport;
 import java.io.IOException;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -69,13 +68,14 @@ final class Exchange {
         try (BlockSource source = open(root, imageId)) {
             send.source(source);
             begin(imageId);
-            Future<?> shipping = link.ship(send, source);
+            Shipping shipping = link.ship(send, source);
             try {
-                source.produce();
+                source.produce(shipping);
+                shipping.betweenWindows();
             } catch (Throwable t) {
                 send.fail(Failure.of(t, Failure.Side.SENDER));
             }
-            awaitEnd(shipping);
+            shipping.awaitEnd();
             TransferReport landed = conclude();
             return report(root, source, landed, gc);
         } finally {
@@ -104,24 +104,6 @@ final class Exchange {
                     "the connection to " + link.peer() + " broke (" + e.getMessage()
                             + "): that JVM has ended or closed the link",
                     e);
-        }
-    }
-
-    /** The shipping thread uses the source: it must have ended before the source is closed, come what may. */
-    private static void awaitEnd(Future<?> shipping) {
-        boolean interrupted = false;
-        while (true) {
-            try {
-                shipping.get();
-                break;
-            } catch (InterruptedException e) {
-                interrupted = true;
-            } catch (ExecutionException e) {
-                throw new AssertionError("the shipping thread reports its failures otherwise", e);
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
         }
     }
 

@@ -7,12 +7,15 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /** Frames over one connection. Any thread may write; one thread reads. */
 final class FrameChannel implements AutoCloseable {
+    /** Acknowledgements that go out in one write. */
+    static final int MOST_ACKS = 8;
+
     private static final int READ_AHEAD = 8 << 10;
 
     private final Wire wire;
     private final int blockLimit;
     private final ReentrantLock writing = new ReentrantLock();
-    private final ByteBuffer header = ByteBuffer.allocateDirect(FrameHeader.BYTES + 16);
+    private final ByteBuffer header = ByteBuffer.allocateDirect(MOST_ACKS * (FrameHeader.BYTES + 16));
     private final ByteBuffer ahead = ByteBuffer.allocateDirect(READ_AHEAD).limit(0);
     /** When the reading thread began to wait for bytes; 0 while it does not. */
     private volatile long waitingSince;
@@ -40,6 +43,26 @@ final class FrameChannel implements AutoCloseable {
             header.clear();
             FrameHeader.put(header, type, 12, transfer);
             header.putInt(first).putLong(second).flip();
+            wire.write(header);
+        } finally {
+            writing.unlock();
+        }
+    }
+
+    /**
+     * Says that blocks have landed, at most {@link #MOST_ACKS}.
+     *
+     * @param landed blocks of the transfer that have landed, these included
+     */
+    void writeAcks(long transfer, int[] slots, int count, long landed) throws IOException {
+        writing.lock();
+        try {
+            header.clear();
+            for (int i = 0; i < count; i++) {
+                FrameHeader.put(header, FrameType.ACK, FrameType.ACK.limit, transfer);
+                header.putInt(slots[i]).putLong(landed - (count - 1 - i));
+            }
+            header.flip();
             wire.write(header);
         } finally {
             writing.unlock();

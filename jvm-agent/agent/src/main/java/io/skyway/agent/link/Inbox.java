@@ -75,6 +75,11 @@ final class Inbox {
         return closed;
     }
 
+    /** Whether the landing thread would have to wait. */
+    boolean isEmpty() {
+        return queue.isEmpty();
+    }
+
     boolean isAborted() {
         return aborted != null;
     }

@@ -25,6 +25,10 @@ final class Receive {
     private final SlotPool pool;
     private final GcMeter gc = new GcMeter();
     private final TransferReport.Builder report = TransferReport.newBuilder();
+    /** Blocks whose end the sender has not been told of. It wakes a thread there: not for each one. */
+    private final int[] held = new int[FrameChannel.MOST_ACKS];
+
+    private int heldCount;
     private long landed;
 
     Receive(ReceiverLink link, TransferRequest request, long number, long imageId, SlotPool pool, Inbox inbox) {
@@ -117,6 +121,11 @@ final class Receive {
 
     private void done(Slice s) throws IOException {
         landed++;
-        link.acknowledge(this, s, landed);
+        held[heldCount++] = s.slot();
+        link.release(s);
+        if (heldCount == held.length) {
+            link.acknowledge(this, held, heldCount, landed);
+            heldCount = 0;
+        }
     }
 }

@@ -213,11 +213,20 @@ final class ReceiverLink implements Link {
         }
     }
 
-    void acknowledge(Receive r, Slice s, long landed) throws IOException {
+    /** A block has landed: its slot is free, if it is one of this side's. */
+    void release(Slice s) {
         if (!sharedMemory) {
             pool.release(s.slot());
         }
-        channel.write(FrameType.ACK, r.number, sharedMemory ? s.slot() : -1, landed);
+    }
+
+    /** @param landed blocks of the transfer that have landed, these included */
+    void acknowledge(Receive r, int[] slots, int count, long landed) throws IOException {
+        if (sharedMemory) {
+            channel.writeAcks(r.number, slots, count, landed);
+        } else {
+            channel.write(FrameType.ACK, r.number, -1, landed);
+        }
     }
 
     private void tick(Receive r) {

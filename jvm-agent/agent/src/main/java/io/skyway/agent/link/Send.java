@@ -25,7 +25,7 @@ public final class Send {
     volatile long blocksSent;
     volatile long blocksLanded;
     volatile boolean ended;
-    /** The shipping thread's busy time. */
+    /** Time that shipping took, of whichever thread does it. */
     volatile long shippingNanos;
 
     public Send(TransferRequest request) {

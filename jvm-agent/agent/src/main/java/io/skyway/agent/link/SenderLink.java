@@ -13,17 +13,15 @@ import java.io.DataOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.security.SecureRandom;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.Future;
 
 /**
  * The connecting end of a link. Carries one transfer at a time; others wait for their turn.
  *
- * <p>Three threads: the caller's walks, one ships, and the link's own reads what the receiver says.
+ * <p>The caller's thread walks, and the link's own reads what the receiver says. {@link Shipping} has who sends blocks.
  */
 final class SenderLink implements Link {
-    private static final long TAKE_MILLIS = 100;
+    private static final long TURN_MILLIS = 100;
 
     private final LinkContext context;
     private final String peer;
@@ -82,7 +80,7 @@ final class SenderLink implements Link {
             send.checkNotFailed();
             checkOpen();
             try {
-                wait(TAKE_MILLIS);
+                wait(TURN_MILLIS);
             } catch (InterruptedException e) {
                 throw Failure.of(Kind.CANCELLED, Failure.Side.SENDER, "interrupted while another transfer ran", e);
             }
@@ -146,45 +144,28 @@ final class SenderLink implements Link {
         channel.write(FrameType.BEGIN, send.number, bytes.toByteArray());
     }
 
-    Future<?> ship(Send send, BlockSource source) {
-        CompletableFuture<?> done = new CompletableFuture<>();
-        context.threads().execute(() -> {
-            try {
-                shipAll(send, source);
-            } catch (IOException e) {
-                lost(e);
-            } catch (Throwable t) {
-                send.fail(Failure.of(t, Failure.Side.SENDER));
-            } finally {
-                done.complete(null);
-            }
-        });
-        return done;
+    Shipping ship(Send send, BlockSource source) {
+        return new Shipping(this, context.threads(), send, source, inSharedMemory());
     }
 
-    private void shipAll(Send send, BlockSource source) throws IOException {
-        long busy = 0;
-        while (send.failure() == null) {
-            Block block = source.take(TAKE_MILLIS);
-            if (block == null) {
-                continue;
-            }
-            long start = System.nanoTime();
-            shipBlock(send, block);
-            busy += System.nanoTime() - start;
-            send.shippingNanos = busy;
-            send.bytes += block.length();
-            send.blocksSent++;
-            if (block.last()) {
-                channel.write(FrameType.END, send.number, new byte[0]);
-                send.ended = true;
-                return;
-            }
+    private boolean inSharedMemory() {
+        return transport == Transport.TRANSPORT_SHARED_MEMORY;
+    }
+
+    void ship(Send send, Block block) throws IOException {
+        long start = System.nanoTime();
+        shipBlock(send, block);
+        send.shippingNanos += System.nanoTime() - start;
+        send.bytes += block.length();
+        send.blocksSent++;
+        if (block.last()) {
+            channel.write(FrameType.END, send.number, new byte[0]);
+            send.ended = true;
         }
     }
 
     private void shipBlock(Send send, Block block) throws IOException {
-        if (transport == Transport.TRANSPORT_SHARED_MEMORY) {
+        if (inSharedMemory()) {
             send.shipped(block.slot());
             channel.writeSlot(send.number, block.slot(), block.length());
         } else {
@@ -311,7 +292,7 @@ final class SenderLink implements Link {
     // ---- end
 
     /** The connection broke, or one side does not keep to the protocol. */
-    private void lost(IOException e) {
+    void lost(IOException e) {
         boolean outOfStep = e instanceof OutOfStepException;
         String what = outOfStep
                 ? peer + " does not keep to the link's protocol: " + e.getMessage()

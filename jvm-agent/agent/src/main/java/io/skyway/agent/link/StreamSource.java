@@ -2,6 +2,7 @@ package io.skyway.agent.link;
 
 import io.skyway.api.Serializer;
 import io.skyway.core.Block;
+import io.skyway.core.Shipper;
 import io.skyway.core.SkywayException;
 import io.skyway.core.SlotPool;
 import io.skyway.proto.TransferReport;
@@ -29,6 +30,7 @@ final class StreamSource extends OutputStream implements BlockSource {
     private long waitedNanos;
     private long busyNanos;
     private volatile boolean cancelled;
+    private Shipper shipper;
 
     StreamSource(Serializer serializer, Object root, SlotPool pool, BigStack stack) {
         this.serializer = serializer;
@@ -38,7 +40,8 @@ final class StreamSource extends OutputStream implements BlockSource {
     }
 
     @Override
-    public void produce() throws Exception {
+    public void produce(Shipper shipper) throws Exception {
+        this.shipper = shipper;
         stack.run(() -> {
             long start = System.nanoTime();
             try {
@@ -125,6 +128,11 @@ final class StreamSource extends OutputStream implements BlockSource {
         bytes += used;
         finished.add(new Block(slot, pool.address(slot, used), used, last));
         slot = -1;
+        if (!last) {
+            long start = System.nanoTime();
+            shipper.betweenWindows();
+            waitedNanos += System.nanoTime() - start;
+        }
     }
 
     @Override
