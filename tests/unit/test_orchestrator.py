@@ -309,7 +309,9 @@ def test_exception_in_the_block_ends_the_jvms(jdk: Jdk) -> None:
 
 
 SCRIPT = """
-import os, sys, time
+import os, signal, sys, time
+# A shell that runs the tests in the background has it ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.path.insert(0, {package!r})
 from pathlib import Path
 from skyway_py import Orchestrator, _paths

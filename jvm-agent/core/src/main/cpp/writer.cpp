@@ -588,6 +588,15 @@ uint64_t Writer::discoverLarge(Address a, Plan* plan, uint64_t length) {
     return target(segment, kLarge);
 }
 
+// For an object and its entry, soon to be looked at. Asking for what is not there, null's for one, does no harm.
+template <KlassMode Mode>
+inline __attribute__((always_inline)) void Writer::ask(const Near& n, Address a) {
+    __builtin_prefetch((void*)a);
+    if (n.side != nullptr) {
+        __builtin_prefetch(n.entry<Mode>(a), 1);
+    }
+}
+
 // A reference of an object in the open segment, at `slot`, or of one in a closed segment, where `slot` is null.
 template <typename Slot, KlassMode Mode>
 inline __attribute__((always_inline)) void Writer::meetReference(const Near& n, Slot raw, Slot* slot, uint64_t late) {
@@ -603,10 +612,7 @@ inline __attribute__((always_inline)) void Writer::meetReference(const Near& n, 
         *slot = SlotCode<Slot>::kHole;
     }
     Address child = n.decode(raw);
-    __builtin_prefetch((void*)child);
-    if (n.side != nullptr) {
-        __builtin_prefetch(n.entry<Mode>(child), 1);
-    }
+    ask<Mode>(n, child);
     _queue.put(child, late);
 }
 
@@ -888,7 +894,7 @@ Writer::Large* Writer::large(uint64_t segment) {
     return at != _larges.end() && (*at)->segment == segment ? at->get() : nullptr;
 }
 
-// As many references as the queue has room for, of the object on top of the stack.
+// Fills the queue up with references of the object on top of the stack.
 template <typename Slot, KlassMode Mode>
 void Writer::meetReferences(const Near& n, size_t at) {
     Entry& e = _stack[at];
@@ -934,7 +940,11 @@ void Writer::scanLarge(const Near& n, size_t at) {
         for (int steps = 0; l.done < l.length && _stack.size() == at + 1 && _trouble <= kStopped && steps < 4096
                             && _sequence == sequence;
              steps++) {
-            Slot raw = *((Slot*)(l.source + l.plan->arrayBase) + l.done);
+            const Slot* elements = (const Slot*)(l.source + l.plan->arrayBase);
+            if (l.length - l.done > kAhead) {
+                ask<Mode>(n, n.decode(elements[l.done + kAhead]));
+            }
+            Slot raw = elements[l.done];
             uint64_t t = kNoTarget;
             if (raw != 0) {
                 t = discover<Slot, Mode>(n, n.decode(raw));

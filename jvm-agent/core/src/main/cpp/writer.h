@@ -352,6 +352,8 @@ class Writer {
     bool fillLeaf(const Near& n, Address a, Slot* slot);
     template <typename Slot, KlassMode Mode>
     uint64_t copy(Address a, Plan* plan, uint64_t length, uint64_t bytes);
+    template <KlassMode Mode>
+    static void ask(const Near& n, Address a);
     template <typename Slot, KlassMode Mode>
     void meetReference(const Near& n, Slot raw, Slot* slot, uint64_t late);
     template <typename Slot, KlassMode Mode>

@@ -11,6 +11,7 @@ import io.grpc.netty.shaded.io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.grpc.netty.shaded.io.netty.channel.nio.NioIoHandler;
 import io.grpc.netty.shaded.io.netty.channel.socket.nio.NioSocketChannel;
 import io.grpc.protobuf.services.HealthStatusManager;
+import io.skyway.agent.link.AllowList;
 import io.skyway.agent.link.Counters;
 import io.skyway.agent.link.LinkContext;
 import io.skyway.agent.link.Links;
@@ -101,7 +102,8 @@ public final class Session {
                     ticker,
                     options.silenceMillis(),
                     options.linkHost(),
-                    options.tlsDirectory() == null ? null : new Tls(options.tlsDirectory())));
+                    options.tlsDirectory() == null ? null : new Tls(options.tlsDirectory()),
+                    AllowList.ofThisJvm()));
         }
         AgentState state = new AgentState(instrumentation, roots, counters, links);
         QuietLog.start();

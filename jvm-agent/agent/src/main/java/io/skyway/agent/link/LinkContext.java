@@ -5,6 +5,7 @@ import io.skyway.core.Engine;
 import java.net.InetAddress;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.function.Predicate;
 
 /**
  * What every link of this JVM uses.
@@ -14,6 +15,7 @@ import java.util.concurrent.ScheduledExecutorService;
  * @param silenceMillis how long a peer may be silent during a transfer
  * @param listenOn where links listen; a loopback address unless there is TLS
  * @param tls null: links are not encrypted; else every one is
+ * @param allowed classes whose objects may be landed, by name; null: all
  */
 public record LinkContext(
         Engine engine,
@@ -23,4 +25,5 @@ public record LinkContext(
         ScheduledExecutorService ticker,
         long silenceMillis,
         InetAddress listenOn,
-        Tls tls) {}
+        Tls tls,
+        Predicate<String> allowed) {}

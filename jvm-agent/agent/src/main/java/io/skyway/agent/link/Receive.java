@@ -78,7 +78,9 @@ final class Receive {
     }
 
     private Object land(ClassLoader loader) throws Exception {
-        try (ImageReader reader = link.context().engine().newReader(new ReaderOptions(loader, null, imageId))) {
+        try (ImageReader reader = link.context()
+                .engine()
+                .newReader(new ReaderOptions(loader, link.context().allowed(), imageId))) {
             for (Slice s = inbox.take(); s != Slice.END; s = inbox.take()) {
                 try {
                     reader.accept(pool.address(s.slot(), s.length()), s.length());

@@ -45,7 +45,15 @@ class ReceiverLinkTest {
     /** A receiver without an engine, so that landing fails, and without memory for blocks, of which none come. */
     private CompletableFuture<Void> receive(Wire wire) {
         LinkContext context = new LinkContext(
-                null, new Roots(null), new Counters(), threads, ticker, 30_000, InetAddress.getLoopbackAddress(), null);
+                null,
+                new Roots(null),
+                new Counters(),
+                threads,
+                ticker,
+                30_000,
+                InetAddress.getLoopbackAddress(),
+                null,
+                null);
         FrameChannel channel = new FrameChannel(wire, FrameType.ACK.limit);
         ReceiverLink link = new ReceiverLink(context, "id", "the sender", channel, null, true, closed::countDown);
         return CompletableFuture.runAsync(link::run, threads);
