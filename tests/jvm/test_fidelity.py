@@ -15,6 +15,7 @@ from tests.shapes import SHAPES, Shape
 #: What a rule changes on the way is not the same afterwards.
 CHANGED: Final = {
     "an object with an arrival hook",
+    "a replacement that is replaced itself",
     "a subclass of HashMap with readResolve, and such keys",
     "a hash structure of another library, with an arrival hook",
 }

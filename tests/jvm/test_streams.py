@@ -37,6 +37,13 @@ def test_one_process_writes_and_the_next_reads(
 
 
 @pytest.mark.parametrize("feature", FEATURES)
+def test_memory_of_streams_that_nobody_closes_comes_back(
+    skyway: Orchestrator, compiled: Compiled, feature: int
+) -> None:
+    assert _run(skyway, compiled, feature, "g1", "many", "-") == ["done"]
+
+
+@pytest.mark.parametrize("feature", FEATURES)
 def test_streams_that_cannot_be_read_are_exceptions(
     skyway: Orchestrator, compiled: Compiled, tmp_path: Path, feature: int
 ) -> None:

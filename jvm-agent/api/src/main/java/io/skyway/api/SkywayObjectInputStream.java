@@ -24,7 +24,7 @@ import java.util.function.Predicate;
  * data come next is a {@link StreamCorruptedException} that leaves the stream as it is.
  *
  * <p>{@link ObjectInputFilter}s have no say in what is read; the allow-list does. Memory outside of the heap goes back
- * when the stream is closed. Not thread-safe.
+ * when the stream is closed, or some time after nobody has it any more. Not thread-safe.
  */
 public final class SkywayObjectInputStream extends ObjectInputStream {
     private final Streams.Source source;

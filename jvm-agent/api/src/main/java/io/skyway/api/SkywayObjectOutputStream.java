@@ -30,7 +30,8 @@ import java.util.Objects;
  * graph that is refused leaves nothing in it, and the stream can go on. After an exception of the underlying stream it
  * cannot.
  *
- * <p>Memory outside of the heap goes back when the stream is closed. Not thread-safe.
+ * <p>Memory outside of the heap goes back when the stream is closed, or some time after nobody has it any
+ * more. Not thread-safe.
  */
 public final class SkywayObjectOutputStream extends ObjectOutputStream {
     private final Streams.Sink sink;

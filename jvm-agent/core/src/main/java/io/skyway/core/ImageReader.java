@@ -65,6 +65,8 @@ public final class ImageReader implements AutoCloseable {
     private final ReceivedObjects received;
     private final BitSet larges = new BitSet();
     private Object[] made = new Object[0];
+    private Object[] envelope;
+    private boolean rootIsNone;
     // Those of them that no one else in this process has.
     private final List<Object> fresh = new ArrayList<>();
     private Object alone;
@@ -371,6 +373,10 @@ public final class ImageReader implements AutoCloseable {
             Object in = spine[(int) root[0]];
             o = root[1] < 0 ? in : ((Object[]) in)[(int) root[1]];
         }
+        if (o == null && root[0] < 0 && root[1] < nameCount && received != null) {
+            throw new SkywayException(
+                    SkywayException.Kind.CLASS_MISSING, "the object was read before as an unshared one, or was none");
+        }
         if (o == null) {
             throw new SkywayException(SkywayException.Kind.BAD_IMAGE, "the graph's root is no object");
         }
@@ -383,7 +389,8 @@ public final class ImageReader implements AutoCloseable {
             }
         }
         o = resolveStandIns(o);
-        if (o == null) {
+        // As with Java's streams, a replacement may be none; a graph that has a name must be one.
+        if (o == null && (received == null || !rootIsNone)) {
             throw new SkywayException(SkywayException.Kind.BAD_IMAGE, "the graph's root is no object");
         }
         arrived(places);
@@ -422,7 +429,7 @@ public final class ImageReader implements AutoCloseable {
         if (root == null || root.getClass() != Object[].class) {
             throw new SkywayException(SkywayException.Kind.BAD_IMAGE, "the image's envelope is none");
         }
-        Object[] envelope = (Object[]) root;
+        envelope = (Object[]) root;
         Map<Integer, List<long[]>> stores = new HashMap<>();
         for (long[] s : standInStores) {
             for (int i = 0; i < s.length; i += 5) {
@@ -458,6 +465,7 @@ public final class ImageReader implements AutoCloseable {
                             + declared.getName());
         }
         Object holder = holder(s);
+        rootIsNone |= value == null && holder == envelope && s[1] == 0;
         if (s[2] < 0) {
             ((Object[]) holder)[(int) s[1]] = value;
         } else {

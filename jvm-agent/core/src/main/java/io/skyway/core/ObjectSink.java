@@ -2,9 +2,12 @@ package io.skyway.core;
 
 import io.skyway.api.internal.Streams;
 import java.io.BufferedOutputStream;
+import java.io.FilterOutputStream;
 import java.io.IOException;
 import java.io.NotSerializableException;
 import java.io.OutputStream;
+import java.lang.ref.Cleaner;
+import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
@@ -34,6 +37,7 @@ final class ObjectSink implements Streams.Sink {
     private final OutputStream out;
     private final SlotPool pool;
     private final ImageWriter writer;
+    private final Cleaner.Cleanable memory;
     private final SentObjects sent = new SentObjects();
     private final Set<Integer> told = new HashSet<>();
     private final byte[] buffer = new byte[StreamFormat.DATA_BYTES];
@@ -48,11 +52,22 @@ final class ObjectSink implements Streams.Sink {
     ObjectSink(Engine engine, OutputStream underlying) throws IOException {
         this.engine = engine;
         this.underlying = underlying;
-        this.out = new BufferedOutputStream(underlying);
+        this.out = new BufferedOutputStream(new FilterOutputStream(underlying) {
+            @Override
+            public void write(byte[] b, int off, int len) throws IOException {
+                out.write(b, off, len);
+            }
+
+            @Override
+            public void flush() {
+                // That is for the application to ask for.
+            }
+        });
         int most = StreamFormat.segmentBytes();
-        // As many slots as memory has: an image is complete before it is sent.
-        this.pool = SlotPool.anonymous(engine, SlotPool.slotBytesFor(most), 1 << 20);
+        // An image is complete before it is sent.
+        this.pool = StreamMemory.forWholeImages(engine, most);
         this.writer = engine.newWriter(pool, new WriterOptions(most, 0, 0));
+        this.memory = StreamMemory.of(this, new Free(sent, writer, pool));
         boolean begun = false;
         try {
             out.write(StreamFormat.MAGIC);
@@ -140,6 +155,7 @@ final class ObjectSink implements Streams.Sink {
         if (root == null) {
             sendData();
             record(StreamFormat.NULL, new byte[0]);
+            drain();
             return;
         }
         List<Block> blocks = new ArrayList<>();
@@ -164,6 +180,7 @@ final class ObjectSink implements Streams.Sink {
                 copy(b.address(), body);
                 record(StreamFormat.BLOCK, body);
             }
+            drain();
             whole = true;
         } catch (SkywayException e) {
             throw as(e);
@@ -173,6 +190,7 @@ final class ObjectSink implements Streams.Sink {
                 broken = new IOException("an image was not sent whole");
             }
             blocks.forEach(b -> pool.release(b.slot()));
+            Reference.reachabilityFence(this);
         }
     }
 
@@ -241,6 +259,16 @@ final class ObjectSink implements Streams.Sink {
         return new IOException(e.getMessage(), e);
     }
 
+    /** The underlying stream has all of an object after writeObject, as with Java's streams. */
+    private void drain() throws IOException {
+        try {
+            out.flush();
+        } catch (IOException e) {
+            broken = e;
+            throw e;
+        }
+    }
+
     @Override
     public void reset() throws IOException {
         usable();
@@ -255,6 +283,7 @@ final class ObjectSink implements Streams.Sink {
         sendData();
         try {
             out.flush();
+            underlying.flush();
         } catch (IOException e) {
             broken = e;
             throw e;
@@ -278,8 +307,15 @@ final class ObjectSink implements Streams.Sink {
     }
 
     private void free() {
-        sent.clear();
-        writer.close();
-        pool.close();
+        memory.clean();
+    }
+
+    private record Free(SentObjects sent, ImageWriter writer, SlotPool pool) implements Runnable {
+        @Override
+        public void run() {
+            sent.clear();
+            writer.close();
+            pool.close();
+        }
     }
 }

@@ -7,6 +7,8 @@ import java.io.InputStream;
 import java.io.InvalidClassException;
 import java.io.InvalidObjectException;
 import java.io.StreamCorruptedException;
+import java.lang.ref.Cleaner;
+import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -28,6 +30,8 @@ final class ObjectSource implements Streams.Source {
     private final Map<Integer, TypeDescriptor> types = new HashMap<>();
     private final SlotPool pool;
     private final int slot;
+    private final Free free;
+    private final Cleaner.Cleanable memory;
     private TypeScope scope;
     // The record that was read, and not used yet; 0: none.
     private int kind;
@@ -50,13 +54,33 @@ final class ObjectSource implements Streams.Source {
                     return ok;
                 };
         this.options = new ReaderOptions(Engine.loader(new ReaderOptions(loader, null, 0)), noting, 0);
-        this.pool = SlotPool.anonymous(engine, SlotPool.slotBytesFor(StreamFormat.segmentBytes()), 1);
+        this.pool = StreamMemory.pool(engine, StreamFormat.segmentBytes(), 1);
         this.slot = pool.acquire(0);
+        this.free = new Free(pool);
         this.scope = newScope();
+        this.memory = StreamMemory.of(this, free);
     }
 
     private TypeScope newScope() {
-        return new TypeScope(engine.types, options.loader(), new Described());
+        TypeScope s = new TypeScope(engine.types, options.loader(), new Described());
+        free.scope = s.handle();
+        return s;
+    }
+
+    /** Has the scope's handle only: the scope itself refers to this stream. */
+    private static final class Free implements Runnable {
+        private final SlotPool pool;
+        private volatile long scope;
+
+        Free(SlotPool pool) {
+            this.pool = pool;
+        }
+
+        @Override
+        public void run() {
+            Native.freeScope(scope);
+            pool.close();
+        }
     }
 
     /** What the stream itself says of its ids. */
@@ -312,6 +336,7 @@ final class ObjectSource implements Streams.Source {
             if (failure != null) {
                 fail(failure);
             }
+            Reference.reachabilityFence(this);
         }
     }
 
@@ -381,9 +406,7 @@ final class ObjectSource implements Streams.Source {
         }
         closed = true;
         received.clear();
-        scope.free();
-        pool.release(slot);
-        pool.close();
+        memory.clean();
         in.close();
     }
 }

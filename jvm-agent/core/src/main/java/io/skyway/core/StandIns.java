@@ -48,6 +48,7 @@ final class StandIns {
     private static final String WEAK_MAP = "weak map";
     private static final String PATTERN = "pattern";
     private static final String REPLACED = "replaced";
+    private static final String BECOMES = "becomes";
     private static final String FIELDS = "fields";
 
     /** Object to its place; place 0 is the graph's root. */
@@ -230,7 +231,9 @@ final class StandIns {
                     return null;
                 }
                 if (other != o && (other == null || other.getClass() != c)) {
-                    return new Object[] {REPLACED, other};
+                    // One that has a stand-in itself is what that one's readResolve gives, which runs once.
+                    boolean resolved = other != null && needed(other.getClass());
+                    return new Object[] {resolved ? BECOMES : REPLACED, other};
                 }
                 o = other;
             }
@@ -374,6 +377,8 @@ final class StandIns {
                 }
                 case PATTERN:
                     return Pattern.compile((String) form[1], (Integer) form[2]);
+                case BECOMES:
+                    return form[1];
                 case REPLACED:
                     return readResolve(form[1]);
                 case FIELDS: {
