@@ -78,8 +78,8 @@ def test_native_memory_is_what_the_formula_says(app: list[str]) -> None:
             assert outcome.sender
             assert outcome.receiver
             late = outcome.late_references
-            # Side table: a quarter of the graph at least, if no large array, and of the heap at most. Stack: every object
-            # at most, doubled when it is full.
+            # Side table: a quarter of the graph at least, unless that is large arrays, and of the heap at most. Stack:
+            # every object at most, doubled when it is full.
             if not kept:
                 assert outcome.sender.engine_peak >= (outcome.image_bytes - 16 * late) // 4
             assert outcome.sender.engine_peak <= FIXED + 512 * MIB // 4 + 64 * stack
