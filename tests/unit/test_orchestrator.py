@@ -35,7 +35,7 @@ from skyway_py import (
 from skyway_py._process import ProcessIdentity
 
 
-def gone(identity: ProcessIdentity, seconds: float = 10.0) -> bool:
+def gone(identity: ProcessIdentity, seconds: float = 30.0) -> bool:
     deadline = time.monotonic() + seconds
     while identity.alive() and time.monotonic() < deadline:
         time.sleep(0.02)
