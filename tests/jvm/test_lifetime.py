@@ -16,7 +16,9 @@ from skyway_py import JvmLost, Orchestrator, SkywayError
 from tests.jvm.jvms import FEATURES, Compiled, jdk_of, wait_for_text, wait_until_gone
 
 HOLDS = """
-import sys, time
+import signal, sys, time
+# A shell that runs the tests in the background has it ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from skyway_py import Orchestrator
 with Orchestrator() as skyway:
     print(skyway.launch("a", heap="64m").pid, skyway.launch("b", heap="64m").pid, flush=True)
