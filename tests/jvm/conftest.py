@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import pytest
 
 from skyway_py import Orchestrator, find_jdk
 from skyway_py._paths import agent_jar
-from tests.jvm.jvms import APPS, COMBINATIONS, VERIFY, Compiled, Pair, collect, javac, jdk_of, together
+from tests.jvm.jvms import APPS, COMBINATIONS, Compiled, Pair, collect, javac, jdk_of, launch_pair
 
 
 @pytest.fixture(scope="session")
@@ -28,21 +27,10 @@ def pair(
     jdk = jdk_of(feature)
     directory = tmp_path_factory.mktemp(f"pair-{feature}-{collector}")
     with Orchestrator() as skyway:
-        left, right = together(
-            partial(
-                skyway.launch,
-                name,
-                jdk=jdk,
-                collector=collector,
-                heap="256m",
-                java_args=VERIFY,
-                app=compiled.app("fixture.Host", "churn"),
-                directory=directory,
-            )
-            for name in ("left", "right")
-        )
-        yield Pair(skyway, left, right, jdk, collector)
-        for jvm in (left, right):
+        app = compiled.app("fixture.Host", "churn")
+        both = launch_pair(skyway, jdk, collector, app, app, directory=directory)
+        yield both
+        for jvm in (both.left, both.right):
             collect(jvm, jdk)
             assert jvm.log
             assert jvm.log.read_text() == "", "a launched JVM printed something"

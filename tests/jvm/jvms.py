@@ -6,9 +6,10 @@ import functools
 import os
 import subprocess
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -154,6 +155,17 @@ def together(launches: Iterable[Callable[[], Jvm]]) -> list[Jvm]:
     calls = list(launches)
     with ThreadPoolExecutor(len(calls)) as pool:
         return [later.result() for later in [pool.submit(call) for call in calls]]
+
+
+def launch_pair(
+    skyway: Orchestrator, jdk: Jdk, collector: str, left: Sequence[str], right: Sequence[str], **options: Any
+) -> Pair:
+    """Two JVMs with heap checks, at the same time, each with its application."""
+    one, other = together(
+        partial(skyway.launch, name, jdk=jdk, collector=collector, heap="256m", java_args=VERIFY, app=app, **options)
+        for name, app in (("left", left), ("right", right))
+    )
+    return Pair(skyway, one, other, jdk, collector)
 
 
 def wait_for_line(jvm: Jvm, line: str, seconds: float = 30.0) -> list[str]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Final
 
 import pytest
 
 from skyway_py import GraphRefused, InvalidRequest, Orchestrator
-from tests.jvm.jvms import COMBINATIONS, VERIFY, Compiled, Pair, ask, collect, jdk_of, together, wait_for_line
+from tests.jvm.jvms import COMBINATIONS, Compiled, Pair, ask, collect, jdk_of, launch_pair, wait_for_line
 from tests.shapes import SHAPES, Shape
 
 #: What a rule changes on the way is not the same afterwards.
@@ -26,23 +25,13 @@ def shapes(request: pytest.FixtureRequest, compiled: Compiled) -> Iterator[Pair]
     feature, collector = request.param
     jdk = jdk_of(feature)
     with Orchestrator() as skyway:
-        left, right = together(
-            partial(
-                skyway.launch,
-                name,
-                jdk=jdk,
-                collector=collector,
-                heap="256m",
-                java_args=VERIFY,
-                app=compiled.app("fixture.Shapes", *counting),
-            )
-            # One counts, so that there is something to be consistent about.
-            for name, counting in (("left", ["counting"]), ("right", []))
-        )
-        for jvm in (left, right):
+        # One counts, so that there is something to be consistent about.
+        left, right = compiled.app("fixture.Shapes", "counting"), compiled.app("fixture.Shapes")
+        both = launch_pair(skyway, jdk, collector, left, right)
+        for jvm in (both.left, both.right):
             wait_for_line(jvm, "ready")
-        yield Pair(skyway, left, right, jdk, collector)
-        for jvm in (left, right):
+        yield both
+        for jvm in (both.left, both.right):
             collect(jvm, jdk)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -13,7 +12,7 @@ import pytest
 
 from skyway_py import Orchestrator, find_jdk
 from skyway_py._paths import agent_jar
-from tests.jvm.jvms import APPS, FEATURES, VERIFY, Pair, ask, collect, javac, jdk_of, together, wait_for_line
+from tests.jvm.jvms import APPS, FEATURES, Pair, ask, collect, javac, jdk_of, launch_pair, wait_for_line
 from tests.shapes import FOREIGN, Shape
 
 APP: Final = APPS / "foreign"
@@ -47,23 +46,12 @@ def libraries(
     jdk = jdk_of(request.param)
     directory: Path = tmp_path_factory.mktemp(f"foreign-{request.param}")
     with Orchestrator() as skyway:
-        left, right = together(
-            partial(
-                skyway.launch,
-                name,
-                jdk=jdk,
-                collector="g1",
-                heap="256m",
-                java_args=VERIFY,
-                app=["-cp", class_path, "foreign.Foreign"],
-                directory=directory,
-            )
-            for name in ("left", "right")
-        )
-        for jvm in (left, right):
+        app = ["-cp", class_path, "foreign.Foreign"]
+        both = launch_pair(skyway, jdk, "g1", app, app, directory=directory)
+        for jvm in (both.left, both.right):
             wait_for_line(jvm, "ready")
-        yield Pair(skyway, left, right, jdk, "g1")
-        for jvm in (left, right):
+        yield both
+        for jvm in (both.left, both.right):
             collect(jvm, jdk)
 
 

@@ -27,7 +27,7 @@ CASES: Final = (
     Case("image above 4 GB", "cells", 11 * MILLION, 6144, 6912, verify=False),
     Case("long[] of 2 GB", "longs", 1 << 28, 2816, 3072),
     Case("Object[] of 100 million", "array", 100 * MILLION, 2048, 2048),
-    Case("30 million objects, a chain with a reference back at each", "chain", 10 * MILLION, 2048, 2048, verify=False),
+    Case("30 million objects, a list of three at each node", "chain", 10 * MILLION, 2048, 2048, verify=False),
     Case("20,000 nested arrays", "hubs", 20_000, 1536, 1536, verify=False),
     Case("a million stand-ins", "soft", MILLION, 1536, 1536, verify=False),
 )

@@ -37,7 +37,7 @@ enum Shape {
             require(node == null, size);
         }
     },
-    /** A list whose walk leaves something of each node for later: each one's stack entry and hole at the same time. */
+    /** A list of which each node has two more objects. */
     CHAIN {
         @Override
         Object build(int size) {

@@ -104,10 +104,8 @@ public final class ImageWriter implements AutoCloseable {
         try {
             for (; ; ) {
                 boolean last = restarts >= MOST_RESTARTS;
-                int manner = last ? LAST : BLOCKWISE;
-                if (shipper == null) {
-                    manner &= ~BLOCKWISE;
-                } else if (last && !consistent) {
+                int manner = last ? LAST : shipper != null ? BLOCKWISE : 0;
+                if (last && shipper != null && !consistent) {
                     shipper.beforeLongWindow();
                     manner |= SHIPPED;
                 }

@@ -2,8 +2,11 @@ package io.skyway.agent.link;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Classes whose objects may be landed in this JVM: the system property {@code skyway.allow}, in the syntax that the
@@ -24,16 +27,18 @@ public final class AllowList implements Predicate<String> {
     static final String PROPERTY = "skyway.allow";
 
     private static final Pattern SYNTAX = Pattern.compile("!?([\\w$]+\\.)*([\\w$]+\\*?|\\*\\*?)");
-    private static final List<Class<?>> ALWAYS = List.of(
-            String.class,
-            Boolean.class,
-            Byte.class,
-            Short.class,
-            Character.class,
-            Integer.class,
-            Long.class,
-            Float.class,
-            Double.class);
+    private static final Set<String> ALWAYS = Stream.of(
+                    String.class,
+                    Boolean.class,
+                    Byte.class,
+                    Short.class,
+                    Character.class,
+                    Integer.class,
+                    Long.class,
+                    Float.class,
+                    Double.class)
+            .map(Class::getName)
+            .collect(Collectors.toUnmodifiableSet());
 
     private record Rule(boolean allows, Predicate<String> matches) {}
 
@@ -66,24 +71,18 @@ public final class AllowList implements Predicate<String> {
     }
 
     private static Predicate<String> matcher(String pattern) {
-        if (pattern.endsWith("**")) {
-            String begin = pattern.substring(0, pattern.length() - 2);
-            return name -> name.startsWith(begin);
+        if (!pattern.endsWith("*")) {
+            return pattern::equals;
         }
-        if (pattern.endsWith(".*")) {
-            String begin = pattern.substring(0, pattern.length() - 1);
-            return name -> name.startsWith(begin) && name.indexOf('.', begin.length()) < 0;
-        }
-        if (pattern.endsWith("*")) {
-            String begin = pattern.substring(0, pattern.length() - 1);
-            return name -> name.startsWith(begin);
-        }
-        return pattern::equals;
+        String begin = pattern.replace("*", "");
+        return pattern.endsWith(".*")
+                ? name -> name.startsWith(begin) && name.indexOf('.', begin.length()) < 0
+                : name -> name.startsWith(begin);
     }
 
     @Override
     public boolean test(String className) {
-        if (ALWAYS.stream().anyMatch(c -> c.getName().equals(className))) {
+        if (ALWAYS.contains(className)) {
             return true;
         }
         for (Rule rule : rules) {

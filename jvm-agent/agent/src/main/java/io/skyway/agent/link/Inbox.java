@@ -75,11 +75,6 @@ final class Inbox {
         return closed;
     }
 
-    /** Whether the landing thread would have to wait. */
-    boolean isEmpty() {
-        return queue.isEmpty();
-    }
-
     boolean isAborted() {
         return aborted != null;
     }
