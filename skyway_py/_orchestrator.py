@@ -91,7 +91,7 @@ class Orchestrator:
         app: Sequence[str] = (),
         directory: str | Path | None = None,
         environment: Mapping[str, str] | None = None,
-        timeout: float = 60.0,
+        timeout: float = 120.0,
     ) -> Jvm:
         """Starts a JVM with the agent, and waits until the agent is ready.
 
@@ -136,7 +136,7 @@ class Orchestrator:
             self._fleet.add(jvm)
             return jvm
 
-    def attach(self, pid: int, name: str | None = None, *, timeout: float = 60.0) -> Jvm:
+    def attach(self, pid: int, name: str | None = None, *, timeout: float = 120.0) -> Jvm:
         """Loads the agent into a JVM that already runs. It stays when the orchestrator ends.
 
         :param name: how it is called from now on; None: "jvm-PID".
@@ -159,7 +159,7 @@ class Orchestrator:
         heap: str | None = None,
         class_path: Sequence[str | Path] = (),
         java_args: Sequence[str] = (),
-        timeout: float = 60.0,
+        timeout: float = 120.0,
     ) -> EmbeddedJvm:
         """Starts a JVM inside this process through JPype, so that Python can touch the objects that arrive. A JVM that
         JPype has already started is taken as it is. It stays until the process ends.

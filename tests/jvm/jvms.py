@@ -95,14 +95,14 @@ class Pair:
     def collect(self) -> None:
         """A full collection in both, with the checks before and after it: the application has a hook that does it."""
         for a, b in (("left", "right"), ("right", "left")):
-            self.skyway.transfer(f"{a}:fixture.Data#INSTANCE.last", f"{b}:collect", timeout=60.0)
+            self.skyway.transfer(f"{a}:fixture.Data#INSTANCE.last", f"{b}:collect", timeout=240.0)
             self.skyway.jvm(b).drop_root("collect")
 
 
 def collect(jvm: Jvm, jdk: Jdk) -> None:
     """A full collection; fails when the JVM does not survive it."""
     command: list[str | Path] = [jdk.home / "bin" / "jcmd", str(jvm.pid), "GC.run"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == 0, f"{done.stdout}{done.stderr}{jvm.quote_log()}"
     assert jvm.alive, jvm.quote_log()
 

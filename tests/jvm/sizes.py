@@ -298,7 +298,7 @@ def in_a_row(pair: World, count: int, seconds: float) -> dict[str, float]:
     done = 0
     early: list[int] = []
     while done < count and time.monotonic() - begun < seconds:
-        link.start_transfer("record", "record", timeout=60.0).result()
+        link.start_transfer("record", "record", timeout=240.0).result()
         done += 1
         if not early and (done == count // 10 or time.monotonic() - begun > seconds / 10):
             early = held(pair)

@@ -53,7 +53,7 @@ def test_application_keeps_its_own_libraries(
     for name in ("io.grpc.Server", "io.skyway.core.Engine", "io.skyway.proto.Root"):
         assert f"{name} visible false" in printed
     launch_kind(skyway, compiled, "right", feature, "g1")
-    assert skyway.transfer("app:message", "right", verify=True, timeout=60.0).verified
+    assert skyway.transfer("app:message", "right", verify=True, timeout=240.0).verified
 
 
 @pytest.mark.parametrize("feature", FEATURES)
@@ -62,7 +62,7 @@ def test_idle_application_prints_one_word(skyway: Orchestrator, feature: int) ->
         skyway.launch(name, jdk=jdk_of(feature), heap="256m")
     skyway.jvm("left").build_workload("media", size=1_000)
     for transport in ("shm", "tcp"):
-        skyway.transfer("left:media", "right", verify=True, transport=transport, timeout=60.0)
+        skyway.transfer("left:media", "right", verify=True, transport=transport, timeout=240.0)
     for name in ("left", "right"):
         log = skyway.jvm(name).log
         assert log
@@ -128,7 +128,7 @@ def test_engine_that_does_not_load_is_reported(
 
 def test_application_that_ends_at_once_is_reported(skyway: Orchestrator, compiled: Compiled) -> None:
     with pytest.raises(LaunchError, match=r"com\.acme\.Missing"):
-        skyway.launch("left", heap="128m", app=["-cp", str(compiled.directory), "com.acme.Missing"], timeout=60.0)
+        skyway.launch("left", heap="128m", app=["-cp", str(compiled.directory), "com.acme.Missing"], timeout=240.0)
     with pytest.raises(LaunchError, match="NoSuchFlag"):
-        skyway.launch("left", heap="128m", java_args=["-XX:+NoSuchFlag"], timeout=60.0)
+        skyway.launch("left", heap="128m", java_args=["-XX:+NoSuchFlag"], timeout=240.0)
     assert skyway.jvms == {}

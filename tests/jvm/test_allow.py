@@ -24,15 +24,15 @@ def test_only_what_is_allowed_is_landed(skyway: Orchestrator, compiled: Compiled
     left = skyway.jvm("left")
     left.build_workload("media", size=100)
     left.build_workload("map", size=100)
-    assert skyway.transfer("left:media", "right:first", verify=True, timeout=60.0).verified
+    assert skyway.transfer("left:media", "right:first", verify=True, timeout=240.0).verified
     with pytest.raises(SkywayError, match=r"class java\.util\.HashMap.* is not on the receiver's allow-list"):
-        skyway.transfer("left:map", "right:second", timeout=60.0)
+        skyway.transfer("left:map", "right:second", timeout=240.0)
     with pytest.raises(SkywayError, match=r"class io\.skyway\.bench\.workload\.Image is not on the receiver's allow"):
-        skyway.transfer("left:media", "none:second", timeout=60.0)
+        skyway.transfer("left:media", "none:second", timeout=240.0)
     # Nothing is visible of what was refused, and the next one arrives.
     assert [root.name for root in skyway.roots("right")] == ["first"]
     assert skyway.roots("none") == []
-    assert skyway.transfer("left:media", "right:third", verify=True, timeout=60.0).verified
+    assert skyway.transfer("left:media", "right:third", verify=True, timeout=240.0).verified
 
 
 def test_a_list_that_is_misunderstood_is_refused(skyway: Orchestrator, compiled: Compiled) -> None:
@@ -42,5 +42,5 @@ def test_a_list_that_is_misunderstood_is_refused(skyway: Orchestrator, compiled:
             jdk=jdk_of(FEATURES[0]),
             java_args=["-Dskyway.allow=java.base/*"],
             app=compiled.app("fixture.Host"),
-            timeout=60.0,
+            timeout=240.0,
         )

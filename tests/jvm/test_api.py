@@ -18,7 +18,7 @@ def test_application_jar(skyway: Orchestrator, tmp_path: Path, feature: int) -> 
     javac(jdk, tmp_path / "classes", [APPS / "shop" / "Shop.java"], str(agent_jar()))
     jar = str(jdk.home / "bin" / "jar")
     command = [jar, "--create", "--file", "shop.jar", "--main-class", "shop.Shop", "-C", "classes", "."]
-    subprocess.run(command, cwd=tmp_path, timeout=60, check=True)
+    subprocess.run(command, cwd=tmp_path, timeout=240, check=True)
     left, right = (
         skyway.launch(name, jdk=jdk, heap="128m", app=["-jar", "shop.jar"], directory=tmp_path)
         for name in ("left", "right")
@@ -34,14 +34,14 @@ def test_application_jar(skyway: Orchestrator, tmp_path: Path, feature: int) -> 
 
     # The receiver publishes that name itself: nothing may replace what it offers.
     with pytest.raises(SkywayError, match="items"):
-        skyway.transfer("left:items", "right", timeout=60.0)
+        skyway.transfer("left:items", "right", timeout=240.0)
 
-    skyway.transfer("left:items", "right:orders", timeout=60.0)
+    skyway.transfer("left:items", "right:orders", timeout=240.0)
     wait_for_line(
         right,
         "took 500, first Item[name=item 0, price=0, tags=[tag 0]], last Item[name=item 499, price=49900, tags=[tag 2]]",
     )
-    skyway.transfer("left:items", "right:orders", timeout=60.0)
+    skyway.transfer("left:items", "right:orders", timeout=240.0)
     lines = wait_for_line(right, "took again, the same false, equal true")
     assert lines.count("peek null") == 2
 

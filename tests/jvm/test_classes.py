@@ -159,10 +159,10 @@ def test_two_alike_arrive_as_one(skyway: Orchestrator, compiled: Compiled, plugi
     for _ in range(2):
         for destination in ("for 0", "for 1"):
             # Its hook wants every object's class to be its own plug-in's.
-            skyway.transfer("left:both", "right", destination=destination, timeout=60.0)
+            skyway.transfer("left:both", "right", destination=destination, timeout=240.0)
     # Of a static field, the class says which loader.
     with pytest.raises(SkywayError, match="loaded by several class loaders"):
-        skyway.transfer("left:thing 0", "right:plug.Thing#place", timeout=60.0)
+        skyway.transfer("left:thing 0", "right:plug.Thing#place", timeout=240.0)
 
 
 def test_static_field_of_a_plugin_gets_its_classes(
@@ -171,6 +171,6 @@ def test_static_field_of_a_plugin_gets_its_classes(
     for name in ("left", "right"):
         app = compiled.app("fixture.Plugins", plugins[0])
         wait_for_line(launch_kind(skyway, compiled, name, 25, "serial", app=app), "ready")
-    skyway.transfer("left:thing 0", "right:plug.Thing#place", timeout=60.0)
+    skyway.transfer("left:thing 0", "right:plug.Thing#place", timeout=240.0)
     # What arrived there is asked by the hook, on its way back.
-    skyway.transfer("right:plug.Thing#place", "left:for 0", timeout=60.0)
+    skyway.transfer("right:plug.Thing#place", "left:for 0", timeout=240.0)

@@ -114,7 +114,7 @@ def test_attached_jvm_outlives_an_orchestrator_that_is_killed_in_a_transfer(
             # What had arrived as a whole may be there; nothing else is.
             assert {root.name for root in skyway.roots("right")} <= {"x"}
             skyway.launch("left", jdk=feature, heap="400m", workload="boxes", size=1_000)
-            assert skyway.transfer("left:boxes", "right:y", verify=True, timeout=60.0).verified
+            assert skyway.transfer("left:boxes", "right:y", verify=True, timeout=240.0).verified
         assert process.poll() is None
     finally:
         process.kill()
@@ -131,13 +131,13 @@ def test_link_that_has_ended_is_replaced(skyway: Orchestrator, compiled: Compile
     # Until the sender has noticed, a transfer may still begin, and its end says that the receiver is gone.
     left = skyway.jvm("left")
     faults.wait_for(lambda: not faults.memory_files(left.pid), lambda: str(faults.memory_files(left.pid)))
-    result = skyway.transfer("left:fixture.Data#INSTANCE", "right:x", verify=True, timeout=60.0)
+    result = skyway.transfer("left:fixture.Data#INSTANCE", "right:x", verify=True, timeout=240.0)
     assert result.verified
     assert skyway.connect("left", "right") is not link
     # Whoever holds the link itself is told.
     link.is_open = True
     with pytest.raises(LinkClosed, match="onnect the two JVMs"):
-        link.transfer("fixture.Data#INSTANCE", "x", timeout=60.0)
+        link.transfer("fixture.Data#INSTANCE", "x", timeout=240.0)
 
 
 def _without_disk(most: int, arguments: list[str], environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
@@ -173,7 +173,7 @@ def test_full_disk_is_an_error_in_one_line(tmp_path: Path, most: int) -> None:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
     assert "no orchestrator is running" in status.stderr
@@ -185,4 +185,4 @@ def test_full_disk_for_the_log_disturbs_no_transfer(skyway: Orchestrator, compil
         _, hard = resource.prlimit(jvm.pid, resource.RLIMIT_FSIZE)
         resource.prlimit(jvm.pid, resource.RLIMIT_FSIZE, (0, hard))
     skyway.jvm("left").build_workload("media", size=2_000)
-    assert skyway.transfer("left:media", "right", transport="tcp", verify=True, timeout=60.0).verified
+    assert skyway.transfer("left:media", "right", transport="tcp", verify=True, timeout=240.0).verified

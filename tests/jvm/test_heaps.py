@@ -50,5 +50,5 @@ def test_small_heap(sender: tuple[Orchestrator, int, str], compiled: Compiled, h
 def _goes_on(skyway: Orchestrator, right: Jvm, feature: int) -> None:
     assert not {"many objects", "large arrays"} & {root.name for root in right.roots()}
     collect(right, jdk_of(feature))
-    assert skyway.transfer("left:small", "right", verify=True, timeout=60.0).verified
+    assert skyway.transfer("left:small", "right", verify=True, timeout=240.0).verified
     assert right.statistics().native_bytes < 32 << 20

@@ -49,14 +49,14 @@ def test_alike_layouts_are_linked(
     jvms[0].build_workload("graph", size=5_000)
     for root in ("media", "graph", "fixture.Known#ROOT"):
         destination = "known" if "#" in root else None
-        assert skyway.transfer(f"left:{root}", "right", destination=destination, verify=True, timeout=60.0).verified
+        assert skyway.transfer(f"left:{root}", "right", destination=destination, verify=True, timeout=240.0).verified
     collect(jvms[1], jdk_of(feature))
 
 
 def test_different_collectors_are_linked(skyway: Orchestrator, compiled: Compiled) -> None:
     launch_kind(skyway, compiled, "left", 17, "serial").build_workload("media", size=1_000)
     launch_kind(skyway, compiled, "right", 17, "g1")
-    assert skyway.transfer("left:media", "right", verify=True, timeout=60.0).verified
+    assert skyway.transfer("left:media", "right", verify=True, timeout=240.0).verified
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def test_no_jvm_outlives_a_signalled_orchestrator(number: signal.Signals) -> Non
     with _script("time.sleep(120)") as (process, pids):
         assert len(pids) == 2
         process.send_signal(number)
-        process.wait(30)
+        process.wait(120)
         for pid in pids:
             wait_until_gone(pid)
 
@@ -50,7 +50,7 @@ def test_no_jvm_outlives_a_signalled_orchestrator(number: signal.Signals) -> Non
 def test_no_jvm_outlives_an_exception() -> None:
     with _script("raise RuntimeError('on purpose')") as (process, pids):
         assert len(pids) == 2
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=120)
         assert process.returncode == 1
         assert "on purpose" in err
         for pid in pids:
@@ -59,17 +59,17 @@ def test_no_jvm_outlives_an_exception() -> None:
 
 def test_a_jvm_that_was_killed_is_an_error_and_the_others_go_on(skyway: Orchestrator, compiled: Compiled) -> None:
     jvms = {name: skyway.launch(name, heap="128m", app=compiled.app()) for name in ("a", "b", "c")}
-    assert skyway.transfer("a:fixture.Data#INSTANCE", "b:x", timeout=30.0).objects > 0
+    assert skyway.transfer("a:fixture.Data#INSTANCE", "b:x", timeout=240.0).objects > 0
     os.kill(jvms["b"].pid, signal.SIGKILL)
     wait_until_gone(jvms["b"].pid)
     with pytest.raises(SkywayError, match="'b'"):
-        skyway.transfer("a:fixture.Data#INSTANCE", "b:x", timeout=30.0)
+        skyway.transfer("a:fixture.Data#INSTANCE", "b:x", timeout=240.0)
     with pytest.raises(JvmLost, match="SIGKILL"):
         skyway.roots("b")
-    assert skyway.transfer("a:fixture.Data#INSTANCE", "c:x", verify=True, timeout=30.0).verified
+    assert skyway.transfer("a:fixture.Data#INSTANCE", "c:x", verify=True, timeout=240.0).verified
     skyway.stop("b")
     skyway.launch("b", heap="128m", app=compiled.app())
-    assert skyway.transfer("a:fixture.Data#INSTANCE", "b:x", verify=True, timeout=30.0).verified
+    assert skyway.transfer("a:fixture.Data#INSTANCE", "b:x", verify=True, timeout=240.0).verified
 
 
 @pytest.fixture(params=FEATURES)
@@ -99,8 +99,8 @@ def test_attached_jvm_sends_receives_and_outlives(
             app = skyway.attach(process.pid, "app")
             assert (app.pid, app.info.kind) == (process.pid, "attached")
             skyway.launch("right", jdk=feature, heap="128m", app=compiled.app())
-            assert skyway.transfer("app:fixture.Data#INSTANCE", "right:x", verify=True, timeout=60.0).verified
-            assert skyway.transfer("right:x", "app:fixture.Data#anything", verify=True, timeout=60.0).verified
+            assert skyway.transfer("app:fixture.Data#INSTANCE", "right:x", verify=True, timeout=240.0).verified
+            assert skyway.transfer("right:x", "app:fixture.Data#anything", verify=True, timeout=240.0).verified
             with pytest.raises(SkywayError, match="already"):
                 skyway.attach(process.pid)
             if attempt:

@@ -18,8 +18,8 @@ with Orchestrator() as skyway:
     here = skyway.embed(jdk=feature, collector="g1", heap="128m")
     assert here.alive and here.info.raw_engine, here.info
     skyway.launch("left", jdk=feature, collector="g1", heap="128m", workload="map", size=100)
-    skyway.transfer("left:map", "python:numbers", timeout=60.0)
-    numbers = here.take("numbers", timeout=10.0)
+    skyway.transfer("left:map", "python:numbers", timeout=240.0)
+    numbers = here.take("numbers", timeout=100.0)
     assert numbers.size() == 100, numbers
     try:
         here.take("numbers", timeout=0.05)
@@ -28,7 +28,7 @@ with Orchestrator() as skyway:
     else:
         raise AssertionError("taken twice")
     here.publish("back", numbers)
-    result = skyway.transfer("python:back", "left", verify=True, timeout=60.0)
+    result = skyway.transfer("python:back", "left", verify=True, timeout=240.0)
     assert result.verified
     assert here.peek("back") is None
 print("done")
@@ -61,7 +61,7 @@ def test_comparison(skyway: Orchestrator, compiled: Compiled, feature: int) -> N
     partly = skyway.compare("left:fixture.Data#INSTANCE", "right", with_=["java"], runs=2, warmup=0)
     assert partly["skyway"].error is None
     assert "fixture.Data" in str(partly["java"].error)
-    assert skyway.transfer("left:media", "right", verify=True, timeout=60.0).verified
+    assert skyway.transfer("left:media", "right", verify=True, timeout=240.0).verified
 
 
 def test_comparison_with_a_serializer_that_takes_no_cycles(skyway: Orchestrator) -> None:
@@ -71,7 +71,7 @@ def test_comparison_with_a_serializer_that_takes_no_cycles(skyway: Orchestrator)
     cyclic = skyway.compare("left:graph", "right", with_=["kryo-tree"], runs=1, warmup=0)
     assert cyclic["skyway"].error is None
     assert "has a cycle" in str(cyclic["kryo-tree"].error)
-    assert skyway.transfer("left:graph", "right", verify=True, timeout=60.0).verified
+    assert skyway.transfer("left:graph", "right", verify=True, timeout=240.0).verified
 
 
 def test_usage_errors_name_what_is_there(skyway: Orchestrator) -> None:
@@ -90,7 +90,7 @@ def test_statistics_count(skyway: Orchestrator) -> None:
     skyway.launch("left", heap="128m", workload="boxes", size=1_000)
     skyway.launch("right", heap="128m")
     for _ in range(3):
-        skyway.transfer("left:boxes", "right", timeout=30.0)
+        skyway.transfer("left:boxes", "right", timeout=240.0)
     sent, received = skyway.jvm("left").statistics(), skyway.jvm("right").statistics()
     assert (sent.transfers_sent, sent.transfers_received) == (3, 0)
     assert (received.transfers_sent, received.transfers_received) == (0, 3)

@@ -60,6 +60,6 @@ def test_identities_are_kept(pair: Pair) -> None:
     result = pair.transfer("fixture.Known#ROOT", "known")
     assert result.verified
     pair.collect()
-    pair.skyway.transfer("right:known", "left", destination="known", timeout=60.0)
+    pair.skyway.transfer("right:known", "left", destination="known", timeout=240.0)
     pair.left.drop_root("known")
     pair.right.drop_root("known")

@@ -44,7 +44,7 @@ def pair(request: pytest.FixtureRequest, app: list[str]) -> Iterator[World]:
     ],
 )
 def test_a_graph_of_many_objects_arrives(pair: World, shape: str, size: int) -> None:
-    outcome = pair.send(Case(shape, shape, size, HEAP, HEAP), timeout=60.0)
+    outcome = pair.send(Case(shape, shape, size, HEAP, HEAP), timeout=240.0)
     assert outcome.verified
     assert outcome.sender
     assert outcome.receiver
@@ -53,7 +53,7 @@ def test_a_graph_of_many_objects_arrives(pair: World, shape: str, size: int) -> 
 
 
 def test_large_arrays_inside_of_each_other_take_no_slots(pair: World) -> None:
-    outcome = pair.send(Case("nested", "hubs", 300, HEAP, HEAP, verify=False), timeout=60.0)
+    outcome = pair.send(Case("nested", "hubs", 300, HEAP, HEAP, verify=False), timeout=240.0)
     assert outcome.sender
     assert outcome.sender.shared_peak <= (SLOTS + 4) * SLOT_BYTES
 
@@ -61,7 +61,7 @@ def test_large_arrays_inside_of_each_other_take_no_slots(pair: World) -> None:
 @pytest.mark.parametrize("kind", [pytest.param((17, "serial"), id="17-serial"), KINDS[1]])
 def test_a_graph_far_larger_than_the_young_generation(app: list[str], kind: tuple[int, str]) -> None:
     case = Case("young", "tree", 2_000_000, 256, 256, ("-Xmn6m",), verify=False)
-    outcome = sizes.run(app, jdk_of(kind[0]), kind[1], case, timeout=60.0)
+    outcome = sizes.run(app, jdk_of(kind[0]), kind[1], case, timeout=240.0)
     assert outcome.objects == 2_000_001
     assert outcome.image_bytes > 6 * 6 * MIB
 
@@ -74,7 +74,7 @@ def test_native_memory_is_what_the_formula_says(app: list[str]) -> None:
             ("web", 400_000, 400_000, 0),
             ("longs", 10_000_000, 400_000, 80_000_000),
         ):
-            outcome = both.send(Case(shape, shape, size, 512, 512, verify=False), timeout=60.0)
+            outcome = both.send(Case(shape, shape, size, 512, 512, verify=False), timeout=240.0)
             assert outcome.sender
             assert outcome.receiver
             late = outcome.late_references
@@ -97,7 +97,7 @@ def test_native_memory_is_what_the_formula_says(app: list[str]) -> None:
 def test_a_receiver_without_room_refuses(app: list[str]) -> None:
     with sizes.world(app, jdk_of(25), "g1", 256, 64) as both:
         case = Case("refused", "list", 4_000_000, 256, 64)
-        outcome = sizes.refused(both, case, timeout=60.0)
+        outcome = sizes.refused(both, case, timeout=240.0)
         assert outcome.receiver
         assert outcome.receiver.engine_after == 0
 

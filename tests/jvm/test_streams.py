@@ -82,7 +82,7 @@ def test_without_an_agent_the_constructor_says_so(compiled: Compiled, tmp_path: 
     java = jdk_of(FEATURES[0]).home / "bin" / "java"
     class_path = os.pathsep.join((compiled.class_path, str(agent_jar())))
     command = [str(java), "-cp", class_path, "fixture.Streams", "write", str(tmp_path / "stream"), "once"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=True)
     assert done.stdout.splitlines()[0].startswith(
         "java.lang.IllegalStateException: object streams need Skyway's engine"
     )

@@ -132,7 +132,7 @@ def test_a_crowd_does_not_keep_the_right_sender_out(encrypted: Orchestrator) -> 
             crowd.extend(stack.enter_context(closing(dial(port))) for _ in range(CROWD))
 
         with AttackedLink(encrypted.jvm("left"), encrypted.jvm("right"), attack) as link:
-            assert link.transfer("fixture.Data#INSTANCE", "arrived", verify=True, timeout=60.0).verified
+            assert link.transfer("fixture.Data#INSTANCE", "arrived", verify=True, timeout=240.0).verified
         for connection in crowd:
             assert read_to_end(connection) == b""
     assert encrypted.jvm("right").drop_root("arrived")

@@ -66,7 +66,7 @@ def test_time_limit(large: Orchestrator, transport: str) -> None:
 
 def _still_works(skyway: Orchestrator, transport: str) -> None:
     skyway.jvm("left").build_workload("boxes", size=1_000, root="small")
-    assert skyway.transfer("left:small", "right", verify=True, transport=transport, timeout=60.0).verified
+    assert skyway.transfer("left:small", "right", verify=True, transport=transport, timeout=240.0).verified
     for name in ("left", "right"):
         collect(skyway.jvm(name), jdk_of(17))
         assert skyway.jvm(name).statistics().native_bytes < 64 << 20

@@ -33,6 +33,6 @@ def test_many_small_graphs(pair: Pair) -> None:
     pair.left.build_workload("media", size=1, root="one")
     link = pair.skyway.connect("left", "right")
     for _ in range(300):
-        link.transfer("one", timeout=30.0)
+        link.transfer("one", timeout=240.0)
     assert pair.left.digest("one") == pair.right.digest("one")
     assert pair.right.statistics().native_bytes < 64 << 20

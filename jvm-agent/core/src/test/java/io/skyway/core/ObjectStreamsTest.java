@@ -40,6 +40,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -183,9 +184,12 @@ class ObjectStreamsTest {
     @Test
     void collectionsAtAnyMoment() throws Exception {
         AtomicBoolean done = new AtomicBoolean();
+        // As long a pause as a collection took: on two busy cores the walk would get no turn otherwise.
         Thread collects = new Thread(() -> {
             while (!done.get()) {
+                long began = System.nanoTime();
                 System.gc();
+                LockSupport.parkNanos(System.nanoTime() - began);
             }
         });
         Node[] nodes = new Node[70_000];
