@@ -1,7 +1,8 @@
-"""Pairs of JVMs under load: random transfers in both directions, at once, while applications allocate.
+"""Pairs of JVMs under load: transfers in both directions at once, between applications that disturb them.
 
-Each pair runs with heap verification before and after each collection. The seed decides every choice of what is sent
-where; how the threads interleave it cannot decide. Exit status 1 when anything went wrong.
+What they do is in tests.jvm.load. Each pair runs with heap verification before and after each collection, for a minute
+and a half at most; then comes the next JDK, collector, layout and size of heap. The seed decides every choice of what
+is sent where; how threads take turns it cannot decide. Exit status 1 when anything went wrong.
 
 With --sizes: one graph of each kind that is as large as this machine holds, and many small ones; JVMs need up to 13 GB.
 
@@ -11,53 +12,28 @@ has the seed of the graph, and `--fidelity 1 --seed N` begins with it.
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 import sys
 import tempfile
 import time
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 
 import click
 
-from skyway_py import HeapFull, JdkNotFound, Jvm, Orchestrator, SkywayError, find_jdk
-from skyway_py._paths import agent_jar, bench_jar
+from skyway_py import JdkNotFound, Orchestrator, SkywayError, find_jdk
+from skyway_py._paths import agent_jar
 from tests.graphs import BATCH, compile_apps, launch, run
-from tests.jvm import faults
-from tests.jvm.jvms import APPS, Compiled, javac
+from tests.jvm import faults, load
+from tests.jvm.jvms import APPS, VERIFY, Compiled, javac
 from tests.stress import sizes
 
-VERIFY = ["-XX:+UnlockDiagnosticVMOptions", "-XX:+VerifyBeforeGC", "-XX:+VerifyAfterGC"]
-#: Layouts to run with, beside each release's default.
-VARIANTS = {17: [[], ["-XX:-UseCompressedOops"]], 25: [[], ["-XX:+UseCompactObjectHeaders"]]}
-#: Workloads with sizes that fit a heap of 256 MB several times.
-SIZES = {"media": 8_000, "graph": 30_000, "boxes": 60_000, "map": 30_000, "bytes": 4}
-
-
-@dataclass
-class Totals:
-    seed: int
-    seconds: float = 0.0
-    transfers: int = 0
-    graphs: int = 0
-    segments: int = 0
-    collections: int = 0
-    crashes: int = 0
-    verifier_failures: int = 0
-    differences: int = 0
-    app_oom: int = 0
-    retries: int = 0
-    restarts: int = 0
-    heap_full: int = 0
-    errors: list[str] = field(default_factory=list)
-
-    @property
-    def good(self) -> bool:
-        return not (self.crashes or self.verifier_failures or self.differences or self.app_oom or self.errors)
+#: Longest life of a pair.
+PAIR_SECONDS = 90.0
 
 
 def _found(feature: int) -> bool:
@@ -69,51 +45,27 @@ def _found(feature: int) -> bool:
     return True
 
 
-def _launch(skyway: Orchestrator, name: str, feature: int, collector: str, flags: list[str]) -> Jvm:
-    app = ["-cp", str(bench_jar()), "io.skyway.bench.Main", "--churn", "30"]
-    return skyway.launch(
-        name, jdk=feature, collector=collector, heap="256m", java_args=[*VERIFY, *flags], app=app, timeout=120.0
-    )
-
-
-def _one(skyway: Orchestrator, source: str, target: str, totals: Totals) -> None:
-    try:
-        result = skyway.transfer(source, target, verify=True, timeout=120.0)
-    except HeapFull:
-        totals.heap_full += 1
-        return
-    totals.transfers += 1
-    totals.segments += result.segments
-    totals.restarts += result.restarts
-    totals.collections += result.sender_gc.collections + result.receiver_gc.collections
-    if not result.verified:
-        totals.differences += 1
-
-
-def _pair(feature: int, collector: str, flags: list[str], seconds: float, rng: random.Random, totals: Totals) -> None:
+def _load(matrix: list[tuple[int, str, list[str]]], seconds: float, seed: int, totals: load.Totals) -> None:
+    """Pairs of all kinds, again and again until the time is over or something went wrong."""
+    rng = random.Random(seed)
     until = time.monotonic() + seconds
-    with Orchestrator() as skyway, ThreadPoolExecutor(8) as pool:
-        jvms = [_launch(skyway, name, feature, collector, flags) for name in ("left", "right")]
-        for jvm in jvms:
-            for workload, size in SIZES.items():
-                jvm.build_workload(workload, size=rng.randrange(1, size), root=workload, seed=rng.randrange(1 << 30))
-        while time.monotonic() < until and not totals.errors:
-            jobs = []
-            # Both directions at once; received graphs replace older ones.
-            for lane in range(rng.randrange(1, 9)):
-                a, b = rng.choice([("left", "right"), ("right", "left")])
-                jobs.append((f"{a}:{rng.choice(list(SIZES))}", f"{b}:lane {lane}"))
-            done = [pool.submit(_one, skyway, source, target, totals) for source, target in jobs]
-            for job in done:
-                try:
-                    job.result(timeout=300.0)
-                except SkywayError as error:
-                    totals.errors.append(f"JDK {feature} {collector} {' '.join(flags)}: {error}")
-        for jvm in jvms:
-            _autopsy(jvm, totals)
+    each = min(seconds / max(1, len(matrix)), PAIR_SECONDS)
+    with tempfile.TemporaryDirectory() as directory:
+        compiled = load.compile_app(Path(directory))
+        for feature, collector, flags in itertools.cycle(matrix):
+            # The last one is cut short, unless nothing of its kind has run yet.
+            left = until - time.monotonic()
+            if not totals.good or (left < each / 2 and totals.pairs >= len(matrix)):
+                return
+            print(f"JDK {feature} {collector} {' '.join(flags)}: pair {totals.pairs + 1}", file=sys.stderr)
+            own = random.Random(rng.randrange(1 << 32))
+            try:
+                load.run(compiled, feature, collector, flags, each, own, totals)
+            except SkywayError as error:
+                totals.errors.append(f"JDK {feature} {collector} {' '.join(flags)}: {error}")
 
 
-def _graphs(feature: int, collector: str, flags: list[str], count: int, first: int, totals: Totals) -> None:
+def _graphs(feature: int, collector: str, flags: list[str], count: int, first: int, totals: load.Totals) -> None:
     """Random graphs of the seeds from `first`, in whole batches."""
     with tempfile.TemporaryDirectory() as directory, Orchestrator() as skyway:
         jdk = find_jdk(feature)
@@ -128,19 +80,9 @@ def _graphs(feature: int, collector: str, flags: list[str], count: int, first: i
                 totals.errors.append(f"JDK {feature} {collector} {' '.join(flags)}: {error}")
                 break
         for jvm in jvms:
-            _autopsy(jvm, totals)
-
-
-def _autopsy(jvm: Jvm, totals: Totals) -> None:
-    log = jvm.log.read_text(errors="replace") if jvm.log is not None else ""
-    totals.app_oom += log.count("OutOfMemoryError")
-    if not jvm.alive:
-        failed = "Verification" in log or "verification" in log
-        totals.verifier_failures += failed
-        totals.crashes += not failed
-        totals.errors.append("\n".join(log.splitlines()[-40:]))
-    else:
-        totals.retries += jvm.statistics().chunks_retried
+            if not jvm.alive:
+                totals.crashes += 1
+                totals.errors.append(jvm.quote_log())
 
 
 def _faults(count: int, features: list[int], seed: int) -> bool:
@@ -223,23 +165,19 @@ def main(
             if _faults(fault_count, [feature for feature in map(int, jdk.split(",")) if _found(feature)], chosen)
             else 1
         )
-    rng = random.Random(chosen)
-    totals = Totals(chosen)
+    totals = load.Totals(chosen)
     matrix = []
     for feature in map(int, jdk.split(",")):
         if not _found(feature):
             continue
-        matrix += [(feature, gc, flags) for gc in collectors.split(",") for flags in VARIANTS.get(feature, [[]])]
+        matrix += [(feature, gc, flags) for gc in collectors.split(",") for flags in load.VARIANTS.get(feature, [[]])]
     started = time.monotonic()
-    for feature, collector, flags in matrix:
-        print(f"JDK {feature} {collector} {' '.join(flags)}", file=sys.stderr)
-        try:
-            if fidelity is not None:
-                _graphs(feature, collector, flags, fidelity, chosen, totals)
-            else:
-                _pair(feature, collector, flags, seconds / len(matrix), random.Random(rng.randrange(1 << 32)), totals)
-        except SkywayError as error:
-            totals.errors.append(f"JDK {feature} {collector} {' '.join(flags)}: {error}")
+    if fidelity is not None:
+        for feature, collector, flags in matrix:
+            print(f"JDK {feature} {collector} {' '.join(flags)}", file=sys.stderr)
+            _graphs(feature, collector, flags, fidelity, chosen, totals)
+    else:
+        _load(matrix, seconds, chosen, totals)
     totals.seconds = round(time.monotonic() - started, 1)
     if output == "json":
         print(json.dumps(asdict(totals)))

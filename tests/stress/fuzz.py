@@ -22,7 +22,8 @@ from pathlib import Path
 import click
 
 from skyway_py import JdkNotFound, find_jdk
-from tests.stress.__main__ import VARIANTS, VERIFY
+from tests.jvm.jvms import VERIFY
+from tests.jvm.load import VARIANTS
 
 ROOT = Path(__file__).resolve().parents[2]
 CORE = ROOT / "jvm-agent" / "core"

@@ -16,7 +16,7 @@ from typing import Final
 
 import click
 
-from skyway_py import Jvm, Orchestrator, find_jdk
+from skyway_py import Jvm, Orchestrator, TransferResult, find_jdk
 from skyway_py._paths import bench_jar
 from skyway_py.cli._output import note, print_json, print_table
 from tests.jvm.jvms import APPS, javac
@@ -41,6 +41,11 @@ class Felt:
     collections: int = 0
     collection_ms: int = 0
     late_ms: list[float] = field(default_factory=list)
+    #: Of the engine: walks that began again because of a collection, the windows' times, the longest window.
+    restarts: int = 0
+    send_window_ms: float = 0.0
+    land_window_ms: float = 0.0
+    longest_window_ms: float = 0.0
 
     def percentile(self, share: float) -> float:
         """A percentile of all delays; 1.0 is the worst."""
@@ -90,13 +95,13 @@ def _phase(skyway: Orchestrator, root: str, seconds: float, felt: Sequence[Felt]
     jvms: list[Jvm] = [skyway.jvm(side) for side in SIDES]
     before = [jvm.statistics() for jvm in jvms]
     begin = time.time()
-    spent: list[float] = []
+    spent: list[TransferResult] = []
     while time.time() - begin < seconds:
         if mode == "nothing":
             time.sleep(0.05)
         else:
             link = skyway.connect("left", "right")
-            spent.append(link.start_transfer(root, "harm", serializer=mode, discard=True).result().total_ms)
+            spent.append(link.start_transfer(root, "harm", serializer=mode, discard=True).result())
     end = time.time()
     after = [jvm.statistics() for jvm in jvms]
     time.sleep(SETTLE_SECONDS)
@@ -104,33 +109,45 @@ def _phase(skyway: Orchestrator, root: str, seconds: float, felt: Sequence[Felt]
         assert jvm.log
         of.seconds += end - begin
         of.transfers += len(spent)
-        of.transfer_ms += spent
+        of.transfer_ms += [result.total_ms for result in spent]
+        of.restarts += sum(result.restarts for result in spent)
+        of.send_window_ms += sum(result.send_window_ms for result in spent)
+        of.land_window_ms += sum(result.land_window_ms for result in spent)
+        of.longest_window_ms = max(of.longest_window_ms, *(result.longest_window_ms for result in spent), 0.0)
         of.collections += last.gc_collections - first.gc_collections
         of.collection_ms += last.gc_millis - first.gc_millis
         of.late_ms += delays(jvm.log, begin, end)
 
 
 def measure(
-    jdk: str, collector: str, heap: str, churn: int, workload: str, size: int, rounds: int, seconds: float
+    jdk: str,
+    collector: str,
+    flags: Sequence[str],
+    churn: int,
+    workload: str,
+    size: int,
+    modes: Sequence[str],
+    rounds: int,
+    seconds: float,
 ) -> list[Felt]:
     """All phases with one JDK."""
     found = find_jdk(jdk)
-    felt = {mode: [Felt(jdk, side, mode) for side in SIDES] for mode in MODES}
+    felt = {mode: [Felt(jdk, side, mode) for side in SIDES] for mode in modes}
     with tempfile.TemporaryDirectory() as classes, Orchestrator() as skyway:
         javac(found, Path(classes), sorted((APPS / "harm").glob("*.java")), str(bench_jar()))
         app = ["-cp", f"{classes}:{bench_jar()}", "harm.Hiccups", "--churn", str(churn)]
         for name in SIDES:
-            skyway.launch(name, jdk=found, collector=collector, heap=heap, java_args=[f"-Xms{heap}"], app=app)
+            skyway.launch(name, jdk=found, collector=collector, java_args=flags, app=app)
         root = skyway.jvm("left").build_workload(workload, size=size)
-        for mode in MODES:
+        for mode in modes:
             # Compiled code and a used heap before anything counts.
             _phase(skyway, root, seconds, [Felt(jdk, side, mode) for side in SIDES])
         for number in range(rounds):
-            shift = number % len(MODES)
-            for mode in (*MODES[shift:], *MODES[:shift]):
+            shift = number % len(modes)
+            for mode in (*modes[shift:], *modes[:shift]):
                 note(f"JDK {jdk}, round {number + 1} of {rounds}: {mode}")
                 _phase(skyway, root, seconds, felt[mode])
-    return [of for mode in MODES for of in felt[mode]]
+    return [of for mode in modes for of in felt[mode]]
 
 
 HEADER: Final = (
@@ -145,6 +162,8 @@ HEADER: Final = (
     "p99.9 ratio",
     "GCs/s",
     "GC time",
+    "restarts",
+    "longest window",
 )
 
 
@@ -153,7 +172,9 @@ def rows(all_felt: Sequence[Felt]) -> list[tuple[str, ...]]:
     quiet = {(of.jdk, of.side): of.percentile(0.999) for of in all_felt if of.mode == "nothing"}
     found = []
     for of in all_felt:
-        base = quiet[of.jdk, of.side]
+        base = quiet.get((of.jdk, of.side))
+        # The walk and its windows are the sender's.
+        walks = of.mode == "skyway" and of.side == "left"
         found.append(
             (
                 of.jdk,
@@ -164,6 +185,8 @@ def rows(all_felt: Sequence[Felt]) -> list[tuple[str, ...]]:
                 f"{of.percentile(0.999) / base:.1f}x" if base else "",
                 f"{of.collections / of.seconds:.2f}",
                 f"{of.collection_ms / of.seconds / 1e3:.1%}",
+                str(of.restarts) if walks else "",
+                f"{of.longest_window_ms:.1f} ms" if walks else "",
             )
         )
     return found
@@ -173,9 +196,11 @@ def rows(all_felt: Sequence[Felt]) -> list[tuple[str, ...]]:
 @click.option("--jdk", "jdks", default="17,25", show_default=True, help="Feature releases, with commas between.")
 @click.option("--gc", "collector", default="g1", show_default=True, help="Collector.")
 @click.option("--heap", default="1g", show_default=True, help="Heap of each JVM, from its start.")
+@click.option("--young", default="", help="Young generation, such as 32m, so that it is collected often.")
 @click.option("--churn", default=30, show_default=True, help="Megabytes that each application allocates a second.")
 @click.option("--workload", default="media", show_default=True, help="What is sent.")
 @click.option("--size", default=0, help="Its size.  [default: the workload's]")
+@click.option("--during", default=",".join(MODES), show_default=True, help="Phases, with commas between.")
 @click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True, help="Phases of each kind.")
 @click.option("--seconds", type=click.FloatRange(min=1.0), default=5.0, show_default=True, help="Of each phase.")
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
@@ -183,16 +208,24 @@ def main(
     jdks: str,
     collector: str,
     heap: str,
+    young: str,
     churn: int,
     workload: str,
     size: int,
+    during: str,
     rounds: int,
     seconds: float,
     form: str,
 ) -> None:
     """Pauses and collections of an application: alone, during transfers, and during the same transfers by Kryo."""
+    modes = during.split(",")
+    if unknown := set(modes) - set(MODES):
+        raise click.BadParameter(f"no such phase: {', '.join(sorted(unknown))}; there are {', '.join(MODES)}")
+    flags = [f"-Xms{heap}", f"-Xmx{heap}", *([f"-Xmn{young}"] if young else [])]
     felt = [
-        of for jdk in jdks.split(",") for of in measure(jdk, collector, heap, churn, workload, size, rounds, seconds)
+        of
+        for jdk in jdks.split(",")
+        for of in measure(jdk, collector, flags, churn, workload, size, modes, rounds, seconds)
     ]
     if form == "json":
         print_json([of.to_dict() for of in felt])

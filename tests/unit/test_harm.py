@@ -20,7 +20,7 @@ def test_only_batches_that_began_in_the_phase_count(tmp_path: Path) -> None:
 
 def test_percentiles_and_ratios() -> None:
     quiet = Felt("17", "left", "nothing", seconds=2.0, late_ms=[0.1] * 999 + [2.0])
-    busy = Felt("17", "left", "skyway", 2.0, 3, [30.0, 10.0, 20.0], 4, 100, [0.1] * 998 + [1.0, 3.0])
+    busy = Felt("17", "left", "skyway", 2.0, 3, [30.0, 10.0, 20.0], 4, 100, [0.1] * 998 + [1.0, 3.0], 1, 9.0, 6.0, 4.95)
     assert (quiet.percentile(0.999), quiet.percentile(1.0), busy.percentile(0.999)) == (0.1, 2.0, 1.0)
     first, second = rows([quiet, busy])
     assert first[8] == "1.0x"
@@ -36,6 +36,8 @@ def test_percentiles_and_ratios() -> None:
         "10.0x",
         "2.00",
         "5.0%",
+        "1",
+        "5.0 ms",
     )
     assert busy.to_dict()["transfer_median_ms"] == 20.0
     assert busy.to_dict()["samples"] == 1000
