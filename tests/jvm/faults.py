@@ -6,6 +6,7 @@ The seed decides which fault comes when; how far a transfer is at that time, the
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import random
 import resource
@@ -19,6 +20,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+import grpc
+
 from skyway_py import (
     Digest,
     HeapFull,
@@ -30,10 +33,15 @@ from skyway_py import (
     RunningTransfer,
     SkywayError,
     TransferCancelled,
+    TransferError,
     TransferResult,
+    TransferTimeout,
 )
+from skyway_py import _rpc as rpc
 from skyway_py._link import Link
 from skyway_py._proto import agent_pb2 as pb
+from skyway_py._proto import agent_pb2_grpc as pb_grpc
+from skyway_py._server import _TypeRegistry
 
 #: Seconds after which a process counts as stopped here: more than a busy machine lets a thread wait.
 SILENCE: Final = 6.0
@@ -43,6 +51,8 @@ SIZE: Final = 200_000
 PATIENCE: Final = 60.0
 #: The agent's threads that stay as long as it does, or end when they have been idle; others belong to a link.
 LASTING: Final = ("skyway-call-", "skyway-door-", "skyway-net-", "skyway-ticker", "skyway-lifeline")
+#: Bytes a second of a slow link.
+SLOW: Final = 3e6
 #: Enough for a few slots of a link's shared memory, not for an image.
 FEW_BYTES: Final = 3 << 20
 
@@ -50,10 +60,14 @@ Outcome = TransferResult | SkywayError
 
 
 class Relay:
-    """A link's connection through this process, so that it can be cut."""
+    """A link's connection through this process, so that it can be cut, be slow, or be listened to."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, rate: float = math.inf, keep: Callable[[bytes], object] = len) -> None:
         self._target = port
+        #: Called with what comes from the side that has connected.
+        self._keep = keep
+        #: Bytes a second, in each direction.
+        self._rate = rate
         self._server = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._server.getsockname()[1]
         self._sockets: list[socket.socket] = []
@@ -66,14 +80,16 @@ class Relay:
                 near, _ = self._server.accept()
             with near, socket.create_connection(("127.0.0.1", self._target)) as far:
                 self._sockets = [near, far]
-                back = threading.Thread(target=self._copy, args=(far, near), daemon=True)
+                back = threading.Thread(target=self._copy, args=(far, near, len), daemon=True)
                 back.start()
-                self._copy(near, far)
+                self._copy(near, far, self._keep)
                 back.join()
 
-    def _copy(self, source: socket.socket, target: socket.socket) -> None:
+    def _copy(self, source: socket.socket, target: socket.socket, keep: Callable[[bytes], object]) -> None:
         with contextlib.suppress(OSError):
             while data := source.recv(1 << 16):
+                keep(data)
+                time.sleep(len(data) / self._rate)
                 target.sendall(data)
         self.cut()
 
@@ -89,11 +105,21 @@ class RelayedLink(Link):
 
     relay: Relay
 
+    def _relay(self, port: int) -> Relay:
+        return Relay(port)
+
     def _prepare(self) -> pb.PrepareLinkResponse:
         prepared = super()._prepare()
-        self.relay = Relay(prepared.port)
+        self.relay = self._relay(prepared.port)
         prepared.port = self.relay.port
         return prepared
+
+
+class SlowLink(RelayedLink):
+    """One over which the graph of a fault takes seconds."""
+
+    def _relay(self, port: int) -> Relay:
+        return Relay(port, SLOW)
 
 
 @dataclass
@@ -374,6 +400,63 @@ def fill_shared_memory(s: Strike) -> Outcome:
     return outcome
 
 
+def slow_link(s: Strike) -> Outcome:
+    """It arrives later, or the time limit ends it."""
+    left, right = s.world.pair()
+    link = SlowLink(left, right, s.transport)
+    limit = PATIENCE if s.moment < 0.45 else s.moment
+    with link:
+        outcome = s.during(link.start_transfer("graph", "arrived", timeout=limit), lambda: None)
+    expect(outcome, (TransferTimeout,), "sender")
+    assert isinstance(outcome, TransferResult) or limit < PATIENCE, outcome
+    return outcome
+
+
+def registry_gone(s: Strike) -> Outcome:
+    """Classes that nobody has asked about cannot leave; others can, and all can when it is back."""
+    # A sender that has not asked yet.
+    s.world.skyway.stop(s.world.jvm("left"))
+    left, right = s.world.pair()
+    server = s.world.skyway._server
+    left.build_workload("media", size=1_000)
+
+    def send(root: str) -> Outcome:
+        try:
+            return s.world.skyway.transfer(f"left:{root}", f"right:{root}", transport=s.transport, timeout=PATIENCE)
+        except SkywayError as error:
+            return error
+
+    assert isinstance(send("small"), TransferResult)
+    server._server.stop(None).wait()
+    try:
+        outcome = send("media")
+        again = send("small")
+    finally:
+        server._server = fresh = grpc.server(
+            ThreadPoolExecutor(4), interceptors=[rpc.TokenInterceptor(s.world.skyway._token)]
+        )
+        pb_grpc.add_TypeRegistryServicer_to_server(_TypeRegistry(server.types), fresh)
+        pb_grpc.add_RendezvousServicer_to_server(server._rendezvous, fresh)
+        assert fresh.add_insecure_port(f"127.0.0.1:{server.port}") == server.port
+        fresh.start()
+    expect(
+        outcome,
+        (TransferError, LinkError),
+        "sender",
+        "type registry does not answer",
+        "does the orchestrator still run?",
+    )
+    assert isinstance(again, TransferResult), again
+    # gRPC waits longer after each attempt that failed.
+    wait_for(
+        lambda: isinstance(send("media"), TransferResult), lambda: f"not even with the registry: {send('media')!r}"
+    )
+    for name in ("media", "small"):
+        right.drop_root(name)
+    left.drop_root("media")
+    return outcome
+
+
 FAULTS: Final[dict[str, Callable[[Strike], Outcome]]] = {
     fault.__name__: fault
     for fault in (
@@ -388,6 +471,8 @@ FAULTS: Final[dict[str, Callable[[Strike], Outcome]]] = {
         cancel,
         cut_link,
         fill_shared_memory,
+        slow_link,
+        registry_gone,
     )
 }
 

@@ -109,6 +109,8 @@ def run(
             for workload, size in WORKLOADS.items():
                 most = max(2, size * heap // 256)
                 jvm.build_workload(workload, size=rng.randrange(1, most), root=workload, seed=rng.randrange(1 << 30))
+        for a, b in (("left", "right"), ("right", "left")):
+            skyway.transfer(f"{a}:parcel 0", f"{b}:start", timeout=300.0)
         until = time.monotonic() + seconds
         totals.pairs += 1
         while time.monotonic() < until and not totals.errors:

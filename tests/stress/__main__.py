@@ -85,7 +85,7 @@ def _graphs(feature: int, collector: str, flags: list[str], count: int, first: i
                 totals.errors.append(jvm.quote_log())
 
 
-def _faults(count: int, features: list[int], seed: int) -> bool:
+def _faults(count: int, features: list[int], only: str, seed: int) -> bool:
     """So many faults at random moments, each kind as often as the others, on each JDK in turn."""
     failures = 0
     with tempfile.TemporaryDirectory() as directory, ExitStack() as stack:
@@ -96,7 +96,7 @@ def _faults(count: int, features: list[int], seed: int) -> bool:
             own = Path(directory) / str(feature)
             own.mkdir()
             worlds.append(stack.enter_context(faults.world(Compiled(classes).app, feature, own)))
-        names = list(faults.FAULTS)
+        names = [name for name in faults.FAULTS if only in name]
         done: Counter[str] = Counter()
         in_time: Counter[str] = Counter()
         for number in range(count):
@@ -139,7 +139,7 @@ def _faults(count: int, features: list[int], seed: int) -> bool:
 @click.option("--faults", "fault_count", type=click.IntRange(min=1), help="So many faults, instead of load.")
 @click.option("--fidelity", type=click.IntRange(min=1), help="So many random graphs each, instead of load.")
 @click.option("--sizes", "large", is_flag=True, help="Large graphs, and many small ones, instead of load.")
-@click.option("--only", default="", help="With --sizes: those whose name has this text.")
+@click.option("--only", default="", help="With --sizes or --faults: those whose name has this text.")
 @click.option("--format", "output", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def main(
     seconds: float,
@@ -160,11 +160,10 @@ def main(
     chosen = random.SystemRandom().randrange(1 << 32) if seed is None else seed
     print(f"seed {chosen}", file=sys.stderr)
     if fault_count:
-        sys.exit(
-            0
-            if _faults(fault_count, [feature for feature in map(int, jdk.split(",")) if _found(feature)], chosen)
-            else 1
-        )
+        if not any(only in name for name in faults.FAULTS):
+            raise click.BadParameter(f"no fault has '{only}' in its name: there are {', '.join(faults.FAULTS)}")
+        features = [feature for feature in map(int, jdk.split(",")) if _found(feature)]
+        sys.exit(0 if _faults(fault_count, features, only, chosen) else 1)
     totals = load.Totals(chosen)
     matrix = []
     for feature in map(int, jdk.split(",")):

@@ -25,8 +25,9 @@ import javax.management.ObjectName;
  * unloads classes so that compiled code is thrown away, changes graphs while they leave, and keeps what came, to lock,
  * hash, change, check and send it back much later.
  *
- * <p>Arguments: seed, items in a parcel at most, items that are kept at most, directory for heap dumps. Prints a line of
- * counts every two seconds, and one that begins with {@code DIFFERENCE} for whatever is not as it should be.
+ * <p>Begins when a graph has arrived as {@code start}. Arguments: seed, items in a parcel at most, items that are kept at
+ * most, directory for heap dumps. Prints a line of counts every two seconds, and one that begins with {@code DIFFERENCE}
+ * for whatever is not as it should be.
  */
 public final class Main {
     private static final int PARCELS = 4;
@@ -79,6 +80,10 @@ public final class Main {
         shift(seeds);
         Skyway.publish("returned", published[0]);
         unload(seeds);
+        System.out.println("ready");
+        while (Skyway.peek("start") == null) {
+            Thread.sleep(10);
+        }
         start("churn", 1, this::churn);
         start("lock 1", 0, this::lock);
         start("lock 2", 0, this::lock);
@@ -95,7 +100,6 @@ public final class Main {
         start("keep 2", 20, this::use);
         start("stream", 500, this::stream);
         start("count", 2_000, r -> count());
-        System.out.println("ready");
         new CountDownLatch(1).await();
     }
 

@@ -18,7 +18,8 @@ import java.util.concurrent.FutureTask;
  * the JVM's life.
  */
 public final class Startup {
-    private static final long HELLO_MILLIS = 30_000;
+    /** The orchestrator gives up by itself; an application that works from its first moment may leave few turns. */
+    private static final long HELLO_MILLIS = 100_000;
 
     private static EngineState engine;
     private static Session session;
