@@ -21,8 +21,15 @@ from tests.shapes import Shape
 
 FEATURES: Final = (17, 25)
 COLLECTORS: Final = ("serial", "parallel", "g1")
-#: The collector checks the whole heap before and after each collection, and stops the JVM when something is wrong.
-VERIFY: Final = ("-XX:+UnlockDiagnosticVMOptions", "-XX:+VerifyBeforeGC", "-XX:+VerifyAfterGC")
+#: The collector checks the whole heap, and what points into it, before and after each collection, and stops the JVM when
+#: something is wrong. Left out: what the VM knows of its classes, which takes most of the time (on 25 it grows with the
+#: square of the classes of a loader). Java's unit tests check all.
+VERIFY: Final = (
+    "-XX:+UnlockDiagnosticVMOptions",
+    "-XX:+VerifyBeforeGC",
+    "-XX:+VerifyAfterGC",
+    "-XX:VerifySubSet=threads,heap,string_table,codecache,codecache_oops,jni_handles",
+)
 APPS: Final = Path(__file__).parent / "apps"
 
 
@@ -93,10 +100,15 @@ class Pair:
         return self.skyway.transfer(f"left:{root}", "right", destination=destination, **options)
 
     def collect(self) -> None:
-        """A full collection in both, with the checks before and after it: the application has a hook that does it."""
+        """A full collection in both, with the checks before and after it."""
         for a, b in (("left", "right"), ("right", "left")):
-            self.skyway.transfer(f"{a}:fixture.Data#INSTANCE.last", f"{b}:collect", timeout=240.0)
-            self.skyway.jvm(b).drop_root("collect")
+            collect_by_hook(self.skyway, f"{a}:fixture.Data#INSTANCE.last", b)
+
+
+def collect_by_hook(skyway: Orchestrator, source: str, target: str) -> None:
+    """A full collection in a JVM whose application has a hook that does it; takes less time than jcmd."""
+    skyway.transfer(source, f"{target}:collect", timeout=240.0)
+    skyway.jvm(target).drop_root("collect")
 
 
 def collect(jvm: Jvm, jdk: Jdk) -> None:
@@ -123,7 +135,7 @@ def ask(pair: Pair, shape: Shape, *, changes: bool = False, again: bool = True) 
         if not again:
             return
         # Its objects live through a collection, and another one of the same arrives after the first.
-        collect(pair.right, pair.jdk)
+        collect_by_hook(pair.skyway, "left:nothing", "right")
         pair.transfer(root, destination, verify=False)
         pair.right.drop_root(destination)
         if not changes:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from skyway_py import HeapFull, Jvm, Orchestrator
-from tests.jvm.jvms import COMBINATIONS, Compiled, collect, jdk_of, launch_kind
+from tests.jvm.jvms import COMBINATIONS, Compiled, collect_by_hook, launch_kind
 
 HEAPS = (32, 64, 128, 512)
 
@@ -40,15 +40,15 @@ def test_small_heap(sender: tuple[Orchestrator, int, str], compiled: Compiled, h
             with pytest.raises(HeapFull) as caught:
                 skyway.transfer(f"left:{root}", "right", timeout=120.0)
             assert re.search(r"\d MiB needed so far, .*\d MiB free of \d", str(caught.value)), str(caught.value)
-            _goes_on(skyway, right, feature)
+            _goes_on(skyway, right)
         assert right.log
         assert right.log.read_text() == "", "the application felt it"
     finally:
         skyway.stop(right, grace=0.0)
 
 
-def _goes_on(skyway: Orchestrator, right: Jvm, feature: int) -> None:
+def _goes_on(skyway: Orchestrator, right: Jvm) -> None:
     assert not {"many objects", "large arrays"} & {root.name for root in right.roots()}
-    collect(right, jdk_of(feature))
+    collect_by_hook(skyway, "left:small", right.name)
     assert skyway.transfer("left:small", "right", verify=True, timeout=240.0).verified
     assert right.statistics().native_bytes < 32 << 20
