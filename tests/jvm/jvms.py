@@ -21,7 +21,7 @@ from tests.shapes import Shape
 
 FEATURES: Final = (17, 25)
 COLLECTORS: Final = ("serial", "parallel", "g1")
-#: The collector checks the whole heap, and what points into it, before and after each collection, and stops the JVM when
+#: The collector checks the heap, and what points into it, before and after each collection, and stops the JVM when
 #: something is wrong. Left out: what the VM knows of its classes, which takes most of the time (on 25 it grows with the
 #: square of the classes of a loader). Java's unit tests check all.
 VERIFY: Final = (
