@@ -15,6 +15,8 @@ from tests.shapes import SHAPES, Shape
 CHANGED: Final = {
     "an object with an arrival hook",
     "a replacement that is replaced itself",
+    "objects with readResolve that refer to each other and to themselves",
+    "a dynamic proxy of an interface with writeReplace",
     "a subclass of HashMap with readResolve, and such keys",
     "a hash structure of another library, with an arrival hook",
 }

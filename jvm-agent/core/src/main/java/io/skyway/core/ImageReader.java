@@ -442,8 +442,17 @@ public final class ImageReader implements AutoCloseable {
         }
         made = new Object[Math.max(envelope.length - 1, 0)];
         List<Runnable> later = new ArrayList<>();
+        StandIns.follow(envelope, stores, this::holder);
+        StandIns.Begun begun = new StandIns.Begun(envelope);
+        stores.forEach((place, list) -> {
+            for (long[] s : list) {
+                if (begun.isValues(holder(s))) {
+                    storeMade(s, begun.refer(envelope[place]));
+                }
+            }
+        });
         for (int place : StandIns.order(envelope, stores, this::holder)) {
-            Object o = StandIns.resolve(envelope[place], scope.loader(), later, fresh);
+            Object o = StandIns.resolve(envelope[place], scope.loader(), begun, later, fresh);
             made[place - 1] = o;
             if (received != null && o != null) {
                 engine.types.type(o.getClass()); // later images may name it, and its class must be known then
@@ -452,6 +461,7 @@ public final class ImageReader implements AutoCloseable {
                 storeMade(s, o);
             }
         }
+        begun.close();
         later.forEach(Runnable::run);
         return envelope[0];
     }

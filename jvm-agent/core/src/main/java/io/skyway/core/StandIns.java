@@ -16,6 +16,7 @@ import java.lang.reflect.Proxy;
 import java.text.AttributedCharacterIterator;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -31,7 +32,7 @@ import java.util.regex.Pattern;
  *
  * <ul>
  *   <li>serializable lambdas and method references: their {@link SerializedLambda}
- *   <li>dynamic proxies: their interfaces and handler
+ *   <li>dynamic proxies: their interfaces and handler, or what the {@code writeReplace} of an interface gives
  *   <li>{@link WeakReference} and {@link SoftReference}: the referent; {@link WeakHashMap}: its entries
  *   <li>{@link Pattern}: its text and flags
  *   <li>classes of the platform of which one object exists per value, as Currency, and Locale, whose parts do: class and
@@ -50,6 +51,8 @@ final class StandIns {
     private static final String REPLACED = "replaced";
     private static final String BECOMES = "becomes";
     private static final String FIELDS = "fields";
+    /** How often a replacement may be replaced itself where objects that it replaces refer to each other. */
+    private static final int MOST_REPLACEMENTS = 100;
 
     /** Object to its place; place 0 is the graph's root. */
     private final Map<Object, Integer> places = new IdentityHashMap<>();
@@ -123,6 +126,21 @@ final class StandIns {
                 // in a superclass, perhaps
             } catch (LinkageError e) {
                 return null;
+            }
+        }
+        return null;
+    }
+
+    /** The same for a proxy, whose own methods may be in a package that is closed. */
+    private static Method ofInterface(Class<?> proxy, String name) {
+        for (Class<?> face : proxy.getInterfaces()) {
+            try {
+                Method m = face.getMethod(name);
+                if (!Modifier.isStatic(m.getModifiers()) && m.getReturnType() == Object.class) {
+                    return m;
+                }
+            } catch (NoSuchMethodException e) {
+                // in another one, perhaps
             }
         }
         return null;
@@ -203,9 +221,6 @@ final class StandIns {
     static Object[] make(Object o) {
         Class<?> c = o.getClass();
         try {
-            if (Proxy.isProxyClass(c)) {
-                return new Object[] {PROXY, c.getInterfaces(), Proxy.getInvocationHandler(o)};
-            }
             if (o instanceof WeakReference<?> r) {
                 return new Object[] {WEAK, r.get()};
             }
@@ -220,7 +235,7 @@ final class StandIns {
             if (o instanceof Pattern p) {
                 return new Object[] {PATTERN, p.pattern(), p.flags()};
             }
-            Method replace = inherited(c, "writeReplace");
+            Method replace = Proxy.isProxyClass(c) ? ofInterface(c, "writeReplace") : inherited(c, "writeReplace");
             if (replace != null) {
                 replace.setAccessible(true);
                 Object other = replace.invoke(o);
@@ -228,7 +243,7 @@ final class StandIns {
                     return new Object[] {LAMBDA, other};
                 }
                 if (other != null && other != o && !Policy.isPlatform(other.getClass()) && isOfStreams(other, o)) {
-                    return null;
+                    return Proxy.isProxyClass(c) ? around(o) : null;
                 }
                 if (other != o && (other == null || other.getClass() != c)) {
                     // One that has a stand-in itself is what that one's readResolve gives, which runs once.
@@ -236,6 +251,9 @@ final class StandIns {
                     return new Object[] {resolved ? BECOMES : REPLACED, other};
                 }
                 o = other;
+            }
+            if (Proxy.isProxyClass(c)) {
+                return around(o);
             }
             List<Object> values = new ArrayList<>();
             for (Field f : instanceFields(c)) {
@@ -251,6 +269,10 @@ final class StandIns {
         }
     }
 
+    private static Object[] around(Object proxy) {
+        return new Object[] {PROXY, proxy.getClass().getInterfaces(), Proxy.getInvocationHandler(proxy)};
+    }
+
     private static List<Field> instanceFields(Class<?> c) {
         List<Field> fields = new ArrayList<>();
         for (Class<?> k = c; k != null; k = k.getSuperclass()) {
@@ -262,6 +284,129 @@ final class StandIns {
             }
         }
         return fields;
+    }
+
+    /**
+     * Whoever refers to an object that became another one gets that one: its references are those of the other's place. So
+     * an object that its own replacement refers to is a cycle of that alone.
+     */
+    static void follow(Object[] envelope, Map<Integer, List<long[]>> stores, Function<long[], Object> holder) {
+        Map<Object, Integer> replaced = new IdentityHashMap<>();
+        for (int place = 1; place < envelope.length; place++) {
+            if (envelope[place] instanceof Object[] form && form.length == 2 && BECOMES.equals(form[0])) {
+                replaced.put(form, place);
+            }
+        }
+        Map<Integer, Integer> becomes = new HashMap<>();
+        if (!replaced.isEmpty()) {
+            stores.forEach((place, list) -> {
+                for (long[] s : list) {
+                    Integer from = replaced.get(holder.apply(s));
+                    if (from != null) {
+                        becomes.put(from, place);
+                    }
+                }
+            });
+        }
+        becomes.forEach((place, other) -> {
+            int end = other;
+            for (int steps = 0; becomes.containsKey(end) && steps < MOST_REPLACEMENTS; steps++) {
+                end = becomes.get(end);
+            }
+            if (!becomes.containsKey(end) && stores.containsKey(place)) {
+                stores.get(end).addAll(stores.remove(place));
+            }
+        });
+    }
+
+    /**
+     * The objects of one image that are made field by field. Each exists before its fields are set, so those that refer to
+     * each other, or to themselves, find each other.
+     */
+    static final class Begun {
+        private final Map<Object, Object> byValues = new IdentityHashMap<>();
+        private final Map<Object, Object> open = new IdentityHashMap<>();
+        private final List<Runnable> cycles = new ArrayList<>();
+
+        Begun(Object[] envelope) {
+            for (int place = 1; place < envelope.length; place++) {
+                if (envelope[place] instanceof Object[] form
+                        && form.length == 3
+                        && FIELDS.equals(form[0])
+                        && form[1] instanceof Class<?> c
+                        && form[2] instanceof Object[] values) {
+                    byValues.put(values, allocate(c));
+                }
+            }
+        }
+
+        private static Object allocate(Class<?> c) {
+            if (!needed(c) || Proxy.isProxyClass(c) || Modifier.isAbstract(c.getModifiers())) {
+                // Whoever wrote the image may not fill the fields of other classes in this way.
+                throw new SkywayException(
+                        SkywayException.Kind.BAD_IMAGE, "objects of " + c.getName() + " have no stand-ins");
+            }
+            try {
+                return Internals.allocate(c);
+            } catch (RuntimeException | LinkageError e) {
+                throw new SkywayException(
+                        SkywayException.Kind.BAD_IMAGE,
+                        "an object of " + c.getName() + " could not be made on arrival: " + e,
+                        e);
+            }
+        }
+
+        /** Whether this array holds the values of such an object's fields. */
+        boolean isValues(Object array) {
+            return byValues.containsKey(array);
+        }
+
+        /** The object of a stand-in, to which others may refer before it is complete; null for another kind. */
+        Object refer(Object standIn) {
+            Object o = standIn instanceof Object[] form && form.length == 3 ? byValues.get(form[2]) : null;
+            if (o != null) {
+                open.put(o, o);
+            }
+            return o;
+        }
+
+        private Object fill(Class<?> c, Object[] values) throws ReflectiveOperationException {
+            Object o = byValues.get(values);
+            if (o == null || o.getClass() != c) {
+                throw new SkywayException(
+                        SkywayException.Kind.BAD_IMAGE, "two stand-ins have the same fields, or one has none");
+            }
+            int i = 0;
+            for (Field f : instanceFields(c)) {
+                int at = i++;
+                boolean later = !f.getType().isPrimitive() && (values[at] == null || open.containsKey(values[at]));
+                // What a replacement becomes fits, but not the replacement.
+                Object value = later && !f.getType().isInstance(values[at]) ? null : values[at];
+                Internals.setField(f, o, value);
+                if (later) {
+                    cycles.add(() -> replace(f, o, value, values[at]));
+                }
+            }
+            Object resolved = readResolve(o);
+            open.remove(o);
+            return resolved;
+        }
+
+        private static void replace(Field f, Object o, Object before, Object now) {
+            try {
+                if (before != now && f.get(o) == before) {
+                    Internals.setField(f, o, now);
+                }
+            } catch (IllegalAccessException | ClassCastException e) {
+                throw new SkywayException(
+                        SkywayException.Kind.BAD_IMAGE, "a field could not be set on arrival: " + e.getMessage(), e);
+            }
+        }
+
+        /** Sets what was not made yet, or has become another object when it was complete, when its field was set. */
+        void close() {
+            cycles.forEach(Runnable::run);
+        }
     }
 
     /**
@@ -339,11 +484,12 @@ final class StandIns {
     /**
      * Makes the object that a stand-in stands for.
      *
+     * @param begun the objects that are made field by field
      * @param later gets what can be done only when all of them are made
      * @param fresh gets the object if it is one of an application's class that nobody else has
      * @throws SkywayException of kind BAD_IMAGE when it is none, or the object's own code fails; CLASS_MISSING
      */
-    static Object resolve(Object standIn, ClassLoader loader, List<Runnable> later, List<Object> fresh) {
+    static Object resolve(Object standIn, ClassLoader loader, Begun begun, List<Runnable> later, List<Object> fresh) {
         Object[] form =
                 standIn instanceof Object[] a && a.length >= 2 && a[0] instanceof String ? (Object[]) standIn : null;
         if (form == null) {
@@ -382,19 +528,9 @@ final class StandIns {
                 case REPLACED:
                     return readResolve(form[1]);
                 case FIELDS: {
-                    Class<?> c = (Class<?>) form[1];
                     Object[] values = (Object[]) form[2];
-                    if (!needed(c)) {
-                        // Whoever wrote the image may not fill the fields of other classes in this way.
-                        throw new SkywayException(
-                                SkywayException.Kind.BAD_IMAGE, "objects of " + c.getName() + " have no stand-ins");
-                    }
-                    Object o = Internals.allocate(c);
-                    int i = 0;
-                    for (Field f : instanceFields(c)) {
-                        Internals.setField(f, o, values[i++]);
-                    }
-                    Object resolved = readResolve(o);
+                    Object o = begun.byValues.get(values);
+                    Object resolved = begun.fill((Class<?>) form[1], values);
                     if (resolved == o) {
                         fresh.add(o);
                     }
