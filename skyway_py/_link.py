@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import secrets
 from collections.abc import Callable, Sequence
 from types import TracebackType
@@ -127,7 +126,7 @@ class Link:
                 cuts=cuts,
             ),
             verify=verify,
-            on_broken=self.close,
+            on_broken=self._abandon,
             again=None if again is None else lambda: again().id,
         )
 
@@ -138,13 +137,25 @@ class Link:
             self._close_at(self.sender)
             self._close_at(self.receiver)
 
-    def _close_at(self, jvm: Jvm) -> None:
+    def _abandon(self) -> str:
+        """Closes what is broken; gives the receiver's reason, of which the sender only sees a closed connection."""
+        if not self.is_open:
+            return ""
+        self.is_open = False
+        reason = self._close_at(self.receiver)
+        self._close_at(self.sender)
+        return reason
+
+    def _close_at(self, jvm: Jvm) -> str:
         # When it fails the JVM is gone, or will notice the other side's end.
         if jvm.identity.stopped():
             # Would only be waited for; it sees the closed connection when it goes on.
-            return
-        with contextlib.suppress(SkywayError):
-            jvm.call(jvm.stub.CloseLink, pb.CloseLinkRequest(link_id=self.id), "closing a link", timeout=5.0)
+            return ""
+        request = pb.CloseLinkRequest(link_id=self.id)
+        try:
+            return jvm.call(jvm.stub.CloseLink, request, "closing a link", timeout=5.0).closed_because
+        except SkywayError:
+            return ""
 
     def __enter__(self) -> Link:
         return self

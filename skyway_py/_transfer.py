@@ -41,7 +41,7 @@ class RunningTransfer:
         request: pb.TransferRequest,
         *,
         verify: bool,
-        on_broken: Callable[[], None],
+        on_broken: Callable[[], str],
         again: Callable[[], str] | None = None,
     ) -> None:
         receiver.check_alive("receiving a graph")
@@ -154,7 +154,7 @@ class RunningTransfer:
                 f"{self._doing} took longer than {self._request.timeout_millis / 1e3:g} s: {failure}: allow more time"
             )
         if isinstance(failure, (JvmLost, LinkError, PeerFailed)):
-            self._on_broken()
+            reason = self._on_broken()
             if isinstance(failure, JvmLost):
                 failure.side = "sender"
             elif self._receiver.identity.stopped():
@@ -162,6 +162,9 @@ class RunningTransfer:
                 return PeerFailed(text + self._receiver.quote_log(), side="receiver", stack_trace=failure.stack_trace)
             if self._sender.runs_on() and not self._receiver.runs_on():
                 return PeerFailed(self._receiver.epitaph(self._doing), side="receiver", stack_trace=failure.stack_trace)
+            if reason and isinstance(failure, PeerFailed):
+                text = f"{failure.message}; JVM '{self._receiver.name}' says: {reason}"
+                return PeerFailed(text, side=failure.side, stack_trace=failure.stack_trace)
         return failure
 
     def _compare_digests(self) -> Digest:

@@ -463,12 +463,17 @@ Global___CloseLinkRequest: _TypeAlias = CloseLinkRequest  # noqa: Y015
 class CloseLinkResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
+    CLOSED_BECAUSE_FIELD_NUMBER: _builtins.int
+    closed_because: _builtins.str
+    """why this side had ended it before; empty when it had not, or that is long ago"""
     def __init__(
         self,
+        *,
+        closed_because: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["closed_because", b"closed_because"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -174,6 +174,9 @@ def _autopsy(jvm: Jvm, kind: str, totals: Totals) -> None:
         sums = Counter(totals.application)
         sums.update({name: int(value) for name, _, value in (count.partition("=") for count in counts[-1])})
         totals.application = dict(sums)
+    if totals.errors:
+        # What a JVM did in its last minute says more than the error.
+        totals.errors.append(f"'{jvm.name}':\n" + "\n".join(lines[-30:]))
     if jvm.alive:
         statistics = jvm.statistics()
         totals.retries += statistics.chunks_retried

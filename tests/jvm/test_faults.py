@@ -127,7 +127,8 @@ def test_link_that_has_ended_is_replaced(skyway: Orchestrator, compiled: Compile
         skyway.launch(name, heap="128m", app=compiled.app())
     link = skyway.connect("left", "right")
     # The other side of it, behind the orchestrator's back.
-    link._close_at(link.receiver)
+    assert link._close_at(link.receiver) == ""
+    assert link._close_at(link.receiver) == "it was closed on request"
     # Until the sender has noticed, a transfer may still begin, and its end says that the receiver is gone.
     left = skyway.jvm("left")
     faults.wait_for(lambda: not faults.memory_files(left.pid), lambda: str(faults.memory_files(left.pid)))

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import asdict
 from pathlib import Path
+from unittest.mock import Mock
 
 import grpc
 import pytest
@@ -24,13 +25,22 @@ from skyway_py import _units as units
 from skyway_py._attach import check_target
 from skyway_py._comparison import expand_serializers
 from skyway_py._daemon._state import DaemonState
-from skyway_py._errors import AttachError, GraphRefused, InstallationError, Refusal, SkywayError, TransferTimeout
+from skyway_py._errors import (
+    AttachError,
+    GraphRefused,
+    InstallationError,
+    PeerFailed,
+    Refusal,
+    SkywayError,
+    TransferTimeout,
+)
 from skyway_py._handshake import properties_text
 from skyway_py._names import default_destination, split_source, split_target
 from skyway_py._process import ProcessIdentity
 from skyway_py._proto import agent_pb2 as pb
 from skyway_py._proto import agent_pb2_grpc as pb_grpc
 from skyway_py._server import ControlServer
+from skyway_py._transfer import RunningTransfer
 from skyway_py._types import TypeTable
 
 
@@ -289,3 +299,17 @@ def test_own_process_is_alive() -> None:
     identity = ProcessIdentity.of(os.getpid())
     assert identity
     assert identity.alive()
+
+
+@pytest.mark.parametrize("reason", ["", "left has been silent for 30 s"])
+def test_what_the_receiver_says_of_a_link_that_broke(reason: str) -> None:
+    sender, receiver = Mock(), Mock()
+    receiver.name = "right"
+    receiver.identity.stopped.return_value = False
+    sender.error.return_value = PeerFailed("the connection to right broke", side="receiver")
+    running = RunningTransfer(sender, receiver, pb.TransferRequest(), verify=False, on_broken=lambda: reason)
+    failure = running._failure(grpc.RpcError())
+    assert isinstance(failure, PeerFailed)
+    assert failure.side == "receiver"
+    said = f"; JVM 'right' says: {reason}" if reason else ""
+    assert str(failure) == f"the connection to right broke{said}"

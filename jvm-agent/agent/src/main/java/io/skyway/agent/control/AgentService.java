@@ -100,10 +100,8 @@ final class AgentService extends AgentControlGrpc.AgentControlImplBase {
     @Override
     public void closeLink(CloseLinkRequest request, StreamObserver<CloseLinkResponse> out) {
         answer(out, Side.SENDER, () -> {
-            if (engine.started()) {
-                links().close(request.getLinkId(), "it was closed on request");
-            }
-            return CloseLinkResponse.getDefaultInstance();
+            String before = engine.started() ? links().close(request.getLinkId(), "it was closed on request") : "";
+            return CloseLinkResponse.newBuilder().setClosedBecause(before).build();
         });
     }
 

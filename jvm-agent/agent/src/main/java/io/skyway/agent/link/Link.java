@@ -5,6 +5,11 @@ interface Link {
     /** Ends it and whatever it is carrying. Closing it again does nothing. */
     void close(String why);
 
+    /** Why it has ended, or null. */
+    default String closedBecause() {
+        return null;
+    }
+
     /**
      * Ends a transfer that is arriving on this link.
      *

@@ -13,16 +13,29 @@ import io.skyway.proto.Transport;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 
 /** All links of this JVM, and the transfers that it sends. */
 public final class Links {
     private static final long DEFAULT_ACCEPT_MILLIS = 30_000;
+    private static final int MOST_REASONS = 64;
 
     private final LinkContext context;
     private final ConcurrentHashMap<String, Link> links = new ConcurrentHashMap<>();
     private final ConcurrentHashMap<String, Send> sends = new ConcurrentHashMap<>();
+    /** Why links that are gone have ended, the last ones: the other side only sees a closed connection. */
+    private final Map<String, String> reasons = Collections.synchronizedMap(new LinkedHashMap<>() {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, String> eldest) {
+            return size() > MOST_REASONS;
+        }
+    });
 
     public Links(LinkContext context) {
         this.context = context;
@@ -39,7 +52,7 @@ public final class Links {
         long accept = request.getAcceptTimeoutMillis() > 0 ? request.getAcceptTimeoutMillis() : DEFAULT_ACCEPT_MILLIS;
         try {
             LinkListener listener = new LinkListener(
-                    context, id, request.getPeerName(), accept, link -> links.put(id, link), () -> links.remove(id));
+                    context, id, request.getPeerName(), accept, link -> links.put(id, link), () -> ended(id));
             links.putIfAbsent(id, listener);
             InetSocketAddress address = listener.address();
             return PrepareLinkResponse.newBuilder()
@@ -76,12 +89,28 @@ public final class Links {
         }
     }
 
-    /** Closes a link, on either side. Nothing happens when it is not open. */
-    public void close(String id, String why) {
+    private void ended(String id) {
         Link link = links.get(id);
-        if (link != null) {
-            link.close(why);
+        String why = link == null ? null : link.closedBecause();
+        if (why != null) {
+            reasons.put(id, why);
         }
+        links.remove(id);
+    }
+
+    /**
+     * Closes a link, on either side. Nothing happens when it is not open.
+     *
+     * @return why this side had ended it before; empty when it had not
+     */
+    public String close(String id, String why) {
+        Link link = links.get(id);
+        if (link == null) {
+            return reasons.getOrDefault(id, "");
+        }
+        String before = link.closedBecause();
+        link.close(why);
+        return before == null ? "" : before;
     }
 
     /** Closes all links. */

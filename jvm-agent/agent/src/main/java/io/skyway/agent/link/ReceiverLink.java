@@ -267,6 +267,11 @@ final class ReceiverLink implements Link {
         close(why, null);
     }
 
+    @Override
+    public String closedBecause() {
+        return closedBecause;
+    }
+
     /** @param failure of the transfer that is running; null: that the peer failed, for this reason */
     private void close(String why, Failure failure) {
         try {

@@ -1,6 +1,7 @@
 package io.skyway.agent.link;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -28,6 +29,7 @@ class ReceiverLinkTest {
     private final CountDownLatch closed = new CountDownLatch(1);
     private SocketPair sockets;
     private FrameChannel sender;
+    private ReceiverLink link;
 
     @BeforeEach
     void connect() throws Exception {
@@ -55,7 +57,7 @@ class ReceiverLinkTest {
                 null,
                 null);
         FrameChannel channel = new FrameChannel(wire, FrameType.ACK.limit);
-        ReceiverLink link = new ReceiverLink(context, "id", "the sender", channel, null, true, closed::countDown);
+        link = new ReceiverLink(context, "id", "the sender", channel, null, true, closed::countDown);
         return CompletableFuture.runAsync(link::run, threads);
     }
 
@@ -111,6 +113,16 @@ class ReceiverLinkTest {
         receive(breaking(false, false));
         begin();
         assertEquals(FrameType.ERROR, sender.next().type());
+        assertNull(link.closedBecause());
+    }
+
+    @Test
+    void aFrameOfNoTransferEndsTheConnection() throws Exception {
+        receive(breaking(false, false));
+        sender.write(FrameType.END, 7, new byte[0]);
+        assertThrows(EOFException.class, sender::next);
+        assertTrue(closed.await(30, TimeUnit.SECONDS));
+        assertTrue(link.closedBecause().contains("belongs to no transfer"), link.closedBecause());
     }
 
     @Test
@@ -119,6 +131,7 @@ class ReceiverLinkTest {
         begin();
         assertThrows(EOFException.class, sender::next);
         assertTrue(closed.await(30, TimeUnit.SECONDS));
+        assertTrue(link.closedBecause().contains("Java heap space"), link.closedBecause());
     }
 
     @Test
@@ -127,6 +140,7 @@ class ReceiverLinkTest {
         begin();
         assertThrows(EOFException.class, sender::next);
         assertTrue(closed.await(30, TimeUnit.SECONDS));
+        assertTrue(link.closedBecause().contains("Java heap space"), link.closedBecause());
     }
 
     @Test
