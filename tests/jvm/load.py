@@ -82,10 +82,12 @@ def run(
     seconds: float,
     rng: random.Random,
     totals: Totals,
+    demanded: Sequence[str] = (),
 ) -> None:
     """One pair for that long, or until something goes wrong; adds what happened to the totals.
 
-    The generator decides every choice of what is sent where; how threads take turns it cannot decide.
+    The generator decides every choice of what is sent where; how threads take turns it cannot decide. `demanded`: what
+    both applications must have done before the end, however long that takes on a busy machine.
     """
     heap, largest, kept = rng.choice(HEAPS)
     kind = f"JDK {feature}, {collector}, {heap} MiB {' '.join(flags)}".rstrip()
@@ -113,7 +115,9 @@ def run(
             skyway.transfer(f"{a}:parcel 0", f"{b}:start", timeout=300.0)
         until = time.monotonic() + seconds
         totals.pairs += 1
-        while time.monotonic() < until and not totals.errors:
+        while not totals.errors and (
+            time.monotonic() < until or any(not _counts(jvm).get(name) for jvm in jvms for name in demanded)
+        ):
             # What is received in a lane takes the place of what was received there before.
             jobs = [_choice(rng, lane) for lane in range(rng.randrange(1, LANES + 1))]
             for job in [pool.submit(_transfer, skyway, totals, **job) for job in jobs]:
@@ -160,6 +164,14 @@ def _transfer(skyway: Orchestrator, totals: Totals, *, source: str, target: str,
         totals.differences += 1
 
 
+def _counts(jvm: Jvm) -> dict[str, int]:
+    """What the application has said last of what it has done."""
+    log = jvm.log.read_text(errors="replace") if jvm.log is not None else ""
+    said = [line for line in log.splitlines(keepends=True) if line.startswith("counts ") and line.endswith("\n")]
+    counts = (count.partition("=") for count in said[-1].split()[1:]) if said else ()
+    return {name: int(value) for name, _, value in counts}
+
+
 def _autopsy(jvm: Jvm, kind: str, totals: Totals) -> None:
     log = jvm.log.read_text(errors="replace") if jvm.log is not None else ""
     lines = log.splitlines()
@@ -169,11 +181,7 @@ def _autopsy(jvm: Jvm, kind: str, totals: Totals) -> None:
     if different:
         said = "\n".join(lines[different[0] : different[0] + 20])
         totals.errors.append(f"{kind}, '{jvm.name}': {said}")
-    counts = [line.split()[1:] for line in lines if line.startswith("counts ")]
-    if counts:
-        sums = Counter(totals.application)
-        sums.update({name: int(value) for name, _, value in (count.partition("=") for count in counts[-1])})
-        totals.application = dict(sums)
+    totals.application = dict(Counter(totals.application) + Counter(_counts(jvm)))
     if totals.errors:
         # What a JVM did in its last minute says more than the error.
         totals.errors.append(f"'{jvm.name}':\n" + "\n".join(lines[-30:]))
