@@ -126,7 +126,7 @@ final class LinkListener implements Link {
             ByteBuffer given = Sockets.read(wire, Handshake.TOKEN_BYTES);
             right = Handshake.sameToken(token, given.array()) && take(socket);
             if (right) {
-                link = greet(wire, Hello.decode(Sockets.readMessage(wire)));
+                link = greet(wire, Hello.decode(Sockets.readMessage(wire)), deadline);
             }
         } catch (IOException | RuntimeException e) {
             // The other end learns of it by the closed connection, which it reports.
@@ -162,7 +162,7 @@ final class LinkListener implements Link {
         return true;
     }
 
-    private ReceiverLink greet(Wire wire, Hello hello) throws IOException {
+    private ReceiverLink greet(Wire wire, Hello hello, Future<?> deadline) throws IOException {
         String refusal = refusal(hello);
         if (!refusal.isEmpty()) {
             wire.write(new Reply(Handshake.VERSION, refusal, false, "").encode());
@@ -180,6 +180,11 @@ final class LinkListener implements Link {
         boolean shared = pool != null;
         if (pool == null) {
             pool = SlotPool.anonymous(context.engine(), hello.slotBytes(), SLOTS);
+        }
+        if (!deadline.cancel(false)) {
+            // After the reply the sender would take a link for open whose socket closes in the same moment.
+            pool.close();
+            throw new IOException("the handshake took too long");
         }
         wire.write(new Reply(Handshake.VERSION, "", shared, note).encode());
         FrameChannel channel = new FrameChannel(wire, shared ? FrameType.ACK.limit : hello.slotBytes());
