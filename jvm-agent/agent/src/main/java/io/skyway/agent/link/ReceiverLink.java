@@ -106,6 +106,13 @@ final class ReceiverLink implements Link {
             return;
         }
         Receive r = reading;
+        if ((frame.type() == FrameType.CANCEL || frame.type() == FrameType.ERROR)
+                && r != null
+                && frame.transfer() < r.number) {
+            // The sender's clock ended a transfer in the moment in which its last word arrived, and the next has begun.
+            channel.payload(frame);
+            return;
+        }
         if (r == null || r.number != frame.transfer()) {
             throw new OutOfStepException("a " + frame.type() + " frame belongs to no transfer");
         }

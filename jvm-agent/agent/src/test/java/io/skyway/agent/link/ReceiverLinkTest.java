@@ -62,6 +62,10 @@ class ReceiverLinkTest {
     }
 
     private void begin() throws Exception {
+        begin(1);
+    }
+
+    private void begin(long number) throws Exception {
         byte[] request = TransferRequest.newBuilder()
                 .setDestination("x")
                 .setDiscard(true)
@@ -69,7 +73,7 @@ class ReceiverLinkTest {
                 .toByteArray();
         sender.write(
                 FrameType.BEGIN,
-                1,
+                number,
                 ByteBuffer.allocate(Long.BYTES + request.length)
                         .putLong(5)
                         .put(request)
@@ -113,6 +117,24 @@ class ReceiverLinkTest {
         receive(breaking(false, false));
         begin();
         assertEquals(FrameType.ERROR, sender.next().type());
+        assertNull(link.closedBecause());
+    }
+
+    @Test
+    void anEndThatComesTooLateIsDropped() throws Exception {
+        receive(breaking(false, false));
+        for (long number = 1; number <= 3; number++) {
+            begin(number);
+            FrameHeader answer = sender.next();
+            assertEquals(FrameType.ERROR, answer.type());
+            assertEquals(number, answer.transfer());
+            sender.payload(answer);
+            for (FrameType type : new FrameType[] {FrameType.ERROR, FrameType.CANCEL}) {
+                for (long late = 1; late <= number; late++) {
+                    sender.write(type, late, new byte[0]);
+                }
+            }
+        }
         assertNull(link.closedBecause());
     }
 
