@@ -132,18 +132,18 @@ class Link:
 
     def close(self) -> None:
         """Closes it on both sides; later calls do nothing."""
-        if self.is_open:
-            self.is_open = False
-            self._close_at(self.sender)
-            self._close_at(self.receiver)
+        self._end(self.sender, self.receiver)
 
     def _abandon(self) -> str:
         """Closes what is broken; gives the receiver's reason, of which the sender only sees a closed connection."""
+        return self._end(self.receiver, self.sender)
+
+    def _end(self, first: Jvm, then: Jvm) -> str:
         if not self.is_open:
             return ""
         self.is_open = False
-        reason = self._close_at(self.receiver)
-        self._close_at(self.sender)
+        reason = self._close_at(first)
+        self._close_at(then)
         return reason
 
     def _close_at(self, jvm: Jvm) -> str:
