@@ -162,9 +162,9 @@ class RunningTransfer:
                 return PeerFailed(text + self._receiver.quote_log(), side="receiver", stack_trace=failure.stack_trace)
             if self._sender.runs_on() and not self._receiver.runs_on():
                 return PeerFailed(self._receiver.epitaph(self._doing), side="receiver", stack_trace=failure.stack_trace)
-            if reason and isinstance(failure, PeerFailed):
+            if reason and isinstance(failure, (LinkClosed, PeerFailed)):
                 text = f"{failure.message}; JVM '{self._receiver.name}' says: {reason}"
-                return PeerFailed(text, side=failure.side, stack_trace=failure.stack_trace)
+                return type(failure)(text, side=failure.side, stack_trace=failure.stack_trace)
         return failure
 
     def _compare_digests(self) -> Digest:

@@ -27,6 +27,7 @@ from skyway_py import (
     HeapFull,
     Jvm,
     JvmLost,
+    LinkClosed,
     LinkError,
     Orchestrator,
     PeerFailed,
@@ -376,8 +377,9 @@ def cut_link(s: Strike) -> Outcome:
     link = RelayedLink(left, right, s.transport)
     with link:
         outcome = s.during(link.start_transfer("graph", "arrived", timeout=PATIENCE), link.relay.cut)
-    # The sender cannot tell a cut from a receiver that has closed.
-    expect(outcome, (PeerFailed, LinkError), "receiver", "right", "connection")
+    # The sender cannot tell a cut from a receiver that has closed. Before the transfer began it is the sender's error.
+    side = "sender" if isinstance(outcome, LinkClosed) else "receiver"
+    expect(outcome, (PeerFailed, LinkError), side, "right", "connection")
     return outcome
 
 

@@ -137,8 +137,20 @@ def test_link_that_has_ended_is_replaced(skyway: Orchestrator, compiled: Compile
     assert skyway.connect("left", "right") is not link
     # Whoever holds the link itself is told.
     link.is_open = True
-    with pytest.raises(LinkClosed, match="onnect the two JVMs"):
+    why = "the link to right is closed: the connection to right broke .* says: it was closed on request"
+    with pytest.raises(LinkClosed, match=why):
         link.transfer("fixture.Data#INSTANCE", "x", timeout=240.0)
+
+
+def test_link_that_was_cut_before_a_transfer_says_so(skyway: Orchestrator, compiled: Compiled) -> None:
+    left, right = (skyway.launch(name, heap="128m", app=compiled.app()) for name in ("left", "right"))
+    link = faults.RelayedLink(left, right)
+    with link:
+        link.relay.cut()
+        # Now the sender has noticed.
+        faults.wait_for(lambda: not faults.memory_files(left.pid), lambda: str(faults.memory_files(left.pid)))
+        with pytest.raises(LinkClosed, match=r"the link to right is closed: the connection to right broke .* says: "):
+            link.transfer("fixture.Data#INSTANCE", "x", timeout=240.0)
 
 
 def _without_disk(most: int, arguments: list[str], environment: dict[str, str]) -> subprocess.CompletedProcess[str]:

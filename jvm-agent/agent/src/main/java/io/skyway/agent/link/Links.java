@@ -77,7 +77,7 @@ public final class Links {
     public Transport open(OpenLinkRequest request, Layout peerLayout) {
         String id = request.getLinkId();
         checkNew(id, Failure.Side.SENDER);
-        SenderLink link = new Connector(context, request, peerLayout).connect(() -> links.remove(id));
+        SenderLink link = new Connector(context, request, peerLayout).connect(() -> ended(id));
         links.put(id, link);
         link.start();
         return link.transport();
@@ -136,12 +136,7 @@ public final class Links {
         Counters counters = context.counters();
         try {
             begun.accept(send);
-            if (!(links.get(request.getLinkId()) instanceof SenderLink link)) {
-                throw Failure.of(
-                        Kind.LINK_CLOSED,
-                        Failure.Side.SENDER,
-                        "no link \"" + request.getLinkId() + "\" is open from this JVM: connect the two JVMs (again)");
-            }
+            SenderLink link = sender(request.getLinkId());
             TransferReport report = new Exchange(context, link, send, progress).run();
             counters.sent.incrementAndGet();
             counters.bytesSent.addAndGet(report.getImageBytes());
@@ -152,6 +147,19 @@ public final class Links {
         } finally {
             sends.remove(request.getTransferId());
         }
+    }
+
+    private SenderLink sender(String id) {
+        if (links.get(id) instanceof SenderLink link) {
+            return link;
+        }
+        String why = reasons.get(id);
+        throw Failure.of(
+                Kind.LINK_CLOSED,
+                Failure.Side.SENDER,
+                why == null
+                        ? "no link \"" + id + "\" is open from this JVM: connect the two JVMs (again)"
+                        : why + ". Connect the two JVMs again");
     }
 
     /**

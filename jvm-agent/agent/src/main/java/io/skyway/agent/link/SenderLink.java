@@ -100,12 +100,9 @@ final class SenderLink implements Link {
     }
 
     private void checkOpen() {
-        if (closedBecause != null) {
-            throw Failure.of(
-                    Kind.LINK_CLOSED,
-                    Failure.Side.SENDER,
-                    "the link to " + peer + " is closed: " + closedBecause.getMessage()
-                            + ". Connect the two JVMs again");
+        String why = closedBecause();
+        if (why != null) {
+            throw Failure.of(Kind.LINK_CLOSED, Failure.Side.SENDER, why + ". Connect the two JVMs again");
         }
     }
 
@@ -335,6 +332,12 @@ final class SenderLink implements Link {
     @Override
     public void close(String why) {
         close(why, Kind.LINK, Failure.Side.SENDER);
+    }
+
+    @Override
+    public String closedBecause() {
+        Failure why = closedBecause;
+        return why == null ? null : "the link to " + peer + " is closed: " + why.getMessage();
     }
 
     /** Only when no thread can touch the slots any more. */
