@@ -69,8 +69,7 @@ struct Plan {
     void clear(uint32_t from, uint32_t to);
     // After each change of id or names. Arrays are quick when they are not empty: only empty ones have names.
     void ready() {
-        quick = typeId != 0
-                && (kind == Kind::PrimitiveArray || (kind == Kind::Instance && !mayBeNamed && backtraceAt == 0));
+        quick = typeId != 0 && (isArray() || (kind == Kind::Instance && !mayBeNamed && backtraceAt == 0));
     }
     void applyMasks(uint8_t* object) const {
         for (const Mask& m : masks) {

@@ -683,14 +683,9 @@ template <typename Slot, KlassMode Mode>
 inline __attribute__((always_inline)) uint64_t Writer::fill(const Near& n, Address a, Plan* plan, uint64_t length,
                                                             uint64_t bytes) {
     const uint64_t t = copyImage<Slot, Mode>(n, a, plan, length, bytes);
-    if (plan->kind == Kind::ReferenceArray) {
-        if (length != 0) {
-            push(a, t, plan, 0);
-        }
-        return t;
-    }
-    const size_t count = plan->references.size();
-    if (plan->isArray() || count == 0) {
+    const bool array = plan->kind == Kind::ReferenceArray;
+    const size_t count = array ? length : plan->references.size();
+    if (count == 0) {
         return t;
     }
     if (count > kAtOnce || _queue.count() >= kDirect) {
@@ -699,6 +694,12 @@ inline __attribute__((always_inline)) uint64_t Writer::fill(const Near& n, Addre
     }
     uint8_t* d = _payload + (unitOf(t) - 1) * 8;
     const uint64_t late = lateSlotOf(t, 0);
+    if (array) {
+        for (uint32_t at = plan->arrayBase; at < plan->arrayBase + count * sizeof(Slot); at += sizeof(Slot)) {
+            meetReference<Slot, Mode>(n, *(const Slot*)(a + at), (Slot*)(d + at), late + at);
+        }
+        return t;
+    }
     for (const Reference& r : plan->references) {
         // Not from the copy: it is still being written.
         const Slot raw = *(const Slot*)(a + r.offset);
@@ -755,10 +756,10 @@ inline __attribute__((always_inline)) uint64_t Writer::discover(const Near& n, A
         return meet<Slot, Mode>(a);
     }
     uint64_t length = 0, bytes = plan->bytes;
-    if (plan->kind == Kind::PrimitiveArray) {
+    if (plan->isArray()) {
         length = lengthOf(a);
         bytes = plan->sizeOf(length);
-        if (length == 0) {
+        if (length == 0 || (plan->kind == Kind::ReferenceArray && bytes > _largeReferenceBytes)) {
             return meet<Slot, Mode>(a);
         }
     }
@@ -1064,6 +1065,7 @@ Writer::Result Writer::walk(int64_t deadline, Manner manner) {
         _rootTarget = discover<Slot, Mode>(near(), *Vm::slotOf(_root));
     }
     int64_t stopAt = INT64_MAX;
+    const int64_t begun = manner.blockwise ? now() : 0;
     uint64_t sequence = ~0ull;
     uint32_t ticks = 0;
     Near n = near();
@@ -1089,8 +1091,12 @@ Writer::Result Writer::walk(int64_t deadline, Manner manner) {
             if (_cancelled.load(std::memory_order_relaxed)) {
                 return kCancelled;
             }
-            if ((manner.blockwise && finished) || (worked && deadline != 0 && now() > deadline)) {
-                return kYield;
+            if (worked && (manner.blockwise || deadline != 0)) {
+                const int64_t t = now();
+                if ((deadline != 0 && t > deadline)
+                    || (manner.blockwise && finished && (_sequence == 1 || t - begun > kBlockwiseNanos))) {
+                    return kYield;
+                }
             }
             if (_pool->inUse() >= _pool->soft() + _held) {
                 if (!manner.last) {

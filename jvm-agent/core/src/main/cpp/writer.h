@@ -154,7 +154,7 @@ class Writer {
 
     struct Manner {
         bool last = false;       // the pool may grow: no waiting for slots without end
-        bool blockwise = false;  // come back after each block (kYield), so that the caller can ship it
+        bool blockwise = false;  // come back after some blocks (kYield), so that the caller can ship them
         bool shipped = false;    // another thread takes blocks meanwhile: with `last`, wait for it for a while
     };
     // In a window. A budget of 0 means no limit.
@@ -189,6 +189,9 @@ class Writer {
     static constexpr size_t kMostName = 4096;  // bytes of a named object's name
     // Slots that a walk's last window takes beyond the pool's without waiting for the receiver.
     static constexpr uint32_t kBeyond = 192;
+    // Blockwise, a window goes on to the end of another block until it has lasted as long as this: each end costs the
+    // sender a write and the receiver's threads a wake-up. The first block is not held back.
+    static constexpr int64_t kBlockwiseNanos = 1500000;
     // How long it waits for the receiver in all: collections, and whoever needs one, wait for it.
     void setPatience(int64_t nanos) {
         _patience = nanos;

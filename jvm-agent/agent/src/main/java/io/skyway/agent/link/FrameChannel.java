@@ -1,21 +1,23 @@
 package io.skyway.agent.link;
 
+import io.skyway.core.Block;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 
 /** Frames over one connection. Any thread may write; one thread reads. */
 final class FrameChannel implements AutoCloseable {
-    /** Acknowledgements that go out in one write. */
-    static final int MOST_ACKS = 8;
+    /** Acknowledgements, or places of blocks, that go out in one write. */
+    static final int MOST_AT_ONCE = 8;
 
     private static final int READ_AHEAD = 8 << 10;
 
     private final Wire wire;
     private final int blockLimit;
     private final ReentrantLock writing = new ReentrantLock();
-    private final ByteBuffer header = ByteBuffer.allocateDirect(MOST_ACKS * (FrameHeader.BYTES + 16));
+    private final ByteBuffer header = ByteBuffer.allocateDirect((MOST_AT_ONCE + 1) * (FrameHeader.BYTES + 16));
     private final ByteBuffer ahead = ByteBuffer.allocateDirect(READ_AHEAD).limit(0);
     /** When the reading thread began to wait for bytes; 0 while it does not. */
     private volatile long waitingSince;
@@ -50,7 +52,7 @@ final class FrameChannel implements AutoCloseable {
     }
 
     /**
-     * Says that blocks have landed, at most {@link #MOST_ACKS}.
+     * Says that blocks have landed, at most {@link #MOST_AT_ONCE}.
      *
      * @param landed blocks of the transfer that have landed, these included
      */
@@ -69,9 +71,23 @@ final class FrameChannel implements AutoCloseable {
         }
     }
 
-    /** Writes a block's place in the shared memory. */
-    void writeSlot(long transfer, int slot, int length) throws IOException {
-        write(FrameType.BLOCK, transfer, slot, length);
+    /** Writes blocks' places in the shared memory, at most {@link #MOST_AT_ONCE}, and the end of the image if it is among them. */
+    void writeSlots(long transfer, List<Block> blocks) throws IOException {
+        writing.lock();
+        try {
+            header.clear();
+            for (Block b : blocks) {
+                FrameHeader.put(header, FrameType.BLOCK, FrameType.ACK.limit, transfer);
+                header.putInt(b.slot()).putLong(b.length());
+                if (b.last()) {
+                    FrameHeader.put(header, FrameType.END, 0, transfer);
+                }
+            }
+            header.flip();
+            wire.write(header);
+        } finally {
+            writing.unlock();
+        }
     }
 
     /** Writes a block's bytes. */

@@ -26,7 +26,7 @@ final class Receive {
     private final GcMeter gc = new GcMeter();
     private final TransferReport.Builder report = TransferReport.newBuilder();
     /** Blocks whose end the sender has not been told of. It wakes a thread there: not for each one. */
-    private final int[] held = new int[FrameChannel.MOST_ACKS];
+    private final int[] held = new int[FrameChannel.MOST_AT_ONCE];
 
     private int heldCount;
     private long landed;

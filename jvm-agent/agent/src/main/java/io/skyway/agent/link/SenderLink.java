@@ -13,6 +13,7 @@ import java.io.DataOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.security.SecureRandom;
+import java.util.List;
 import java.util.concurrent.CompletionException;
 
 /**
@@ -149,30 +150,40 @@ final class SenderLink implements Link {
         return transport == Transport.TRANSPORT_SHARED_MEMORY;
     }
 
-    void ship(Send send, Block block) throws IOException {
+    /** Sends blocks, at most {@link FrameChannel#MOST_AT_ONCE}; they are its own from now on. */
+    void ship(Send send, List<Block> blocks) throws IOException {
         long start = System.nanoTime();
-        shipBlock(send, block);
+        if (inSharedMemory()) {
+            blocks.forEach(b -> send.shipped(b.slot()));
+            channel.writeSlots(send.number, blocks);
+        } else {
+            for (Block b : blocks) {
+                writeBytes(send, b);
+            }
+        }
         send.shippingNanos += System.nanoTime() - start;
-        send.bytes += block.length();
-        send.blocksSent++;
-        if (block.last()) {
-            channel.write(FrameType.END, send.number, new byte[0]);
-            send.ended = true;
+        for (Block b : blocks) {
+            send.bytes += b.length();
+            send.blocksSent++;
+            send.ended |= b.last();
         }
     }
 
-    private void shipBlock(Send send, Block block) throws IOException {
-        if (inSharedMemory()) {
-            send.shipped(block.slot());
-            channel.writeSlot(send.number, block.slot(), block.length());
-        } else {
-            try {
-                ByteBuffer bytes = NativeMemory.view(block.address(), block.length());
-                channel.writeBlock(send.number, bytes);
-            } finally {
-                pool.release(block.slot());
-            }
+    private void writeBytes(Send send, Block block) throws IOException {
+        try {
+            ByteBuffer bytes = NativeMemory.view(block.address(), block.length());
+            channel.writeBlock(send.number, bytes);
+        } finally {
+            pool.release(block.slot());
         }
+        if (block.last()) {
+            channel.write(FrameType.END, send.number, new byte[0]);
+        }
+    }
+
+    /** A block that is not sent. */
+    void drop(Block block) {
+        pool.release(block.slot());
     }
 
     /** Tells the receiver to drop the transfer. */

@@ -3,6 +3,8 @@ package io.skyway.agent.link;
 import io.skyway.core.Block;
 import io.skyway.core.Shipper;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
@@ -56,12 +58,20 @@ final class Shipping implements Shipper {
 
     /** Until the last block; without time to wait, until none is finished. */
     private void ship(long takeMillis) {
+        List<Block> finished = new ArrayList<>();
         try {
             while (send.failure() == null && !send.ended) {
                 Block block = source.take(takeMillis);
                 if (block != null) {
-                    link.ship(send, block);
-                } else if (takeMillis == 0) {
+                    finished.add(block);
+                }
+                boolean more = takeMillis == 0 && block != null && !block.last();
+                if (!finished.isEmpty() && (!more || finished.size() == FrameChannel.MOST_AT_ONCE)) {
+                    List<Block> blocks = List.copyOf(finished);
+                    finished.clear();
+                    link.ship(send, blocks);
+                }
+                if (block == null && takeMillis == 0) {
                     return;
                 }
             }
@@ -69,6 +79,9 @@ final class Shipping implements Shipper {
             link.lost(e);
         } catch (Throwable t) {
             send.fail(Failure.of(t, Failure.Side.SENDER));
+        } finally {
+            // The transfer failed before their turn.
+            finished.forEach(link::drop);
         }
     }
 

@@ -6,8 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.skyway.agent.link.FrameHeader.OutOfStepException;
+import io.skyway.core.Block;
 import java.io.EOFException;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -37,7 +40,7 @@ class FrameChannelTest {
     @Test
     void framesArriveInOrder() throws Exception {
         a.write(FrameType.BEGIN, 1, new byte[] {1, 2, 3});
-        a.writeSlot(1, 5, 700);
+        a.writeSlots(1, List.of(new Block(5, 0, 700, false)));
         a.writeAlive(1);
         a.write(FrameType.END, 1, new byte[0]);
 
@@ -49,6 +52,24 @@ class FrameChannelTest {
         assertEquals(700, slot.getLong());
         assertEquals(FrameType.ALIVE, b.next().type());
         assertEquals(new FrameHeader(FrameType.END, 0, 1), b.next());
+    }
+
+    @Test
+    void asManySlotsAsFitGoOutInOneWriteWithTheEnd() throws Exception {
+        List<Block> blocks = new ArrayList<>();
+        for (int i = 1; i <= FrameChannel.MOST_AT_ONCE; i++) {
+            blocks.add(new Block(i, 0, 100 * i, i == FrameChannel.MOST_AT_ONCE));
+        }
+        a.writeSlots(4, blocks);
+
+        for (Block block : blocks) {
+            FrameHeader frame = b.next();
+            assertEquals(new FrameHeader(FrameType.BLOCK, FrameType.ACK.limit, 4), frame);
+            ByteBuffer slot = ByteBuffer.wrap(b.payload(frame));
+            assertEquals(block.slot(), slot.getInt());
+            assertEquals(block.length(), slot.getLong());
+        }
+        assertEquals(new FrameHeader(FrameType.END, 0, 4), b.next());
     }
 
     @Test
