@@ -85,9 +85,10 @@ def _graphs(feature: int, collector: str, flags: list[str], count: int, first: i
                 totals.errors.append(jvm.quote_log())
 
 
-def _faults(count: int, features: list[int], only: str, seed: int) -> bool:
+def _faults(count: int, features: list[int], only: str, seed: int, output: str) -> bool:
     """So many faults at random moments, each kind as often as the others, on each JDK in turn."""
-    failures = 0
+    failures: list[str] = []
+    started = time.monotonic()
     with tempfile.TemporaryDirectory() as directory, ExitStack() as stack:
         classes = Path(directory) / "classes"
         javac(find_jdk(), classes, sorted((APPS / "fixture").glob("*.java")), str(agent_jar()))
@@ -107,16 +108,21 @@ def _faults(count: int, features: list[int], only: str, seed: int) -> bool:
                 print(f"JDK {world.jdk}: {said}", file=sys.stderr)
                 in_time[name] += failed
             except (AssertionError, SkywayError) as error:
-                failures += 1
-                print(f"JDK {world.jdk}: FAILED: {name}, seed {seed + number}: {error}", file=sys.stderr)
+                failures.append(f"JDK {world.jdk}: {name}, seed {seed + number}: {error}")
+                print(f"FAILED: {failures[-1]}", file=sys.stderr)
                 for jvm in world.skyway.jvms.values():
                     world.skyway.stop(jvm)
             done[name] += 1
         for world in worlds:
             world.check_threads_end()
-    for name, times in done.items():
-        print(f"{name:20} {times:4}, {in_time[name]} of them ended the transfer")
-    print(f"{'failures':20} {failures:4}")
+    if output == "json":
+        kinds = {name: {"times": times, "ended_the_transfer": in_time[name]} for name, times in done.items()}
+        took = round(time.monotonic() - started, 1)
+        print(json.dumps({"seed": seed, "seconds": took, "faults": kinds, "failures": failures}))
+    else:
+        for name, times in done.items():
+            print(f"{name:20} {times:4}, {in_time[name]} of them ended the transfer")
+        print(f"{'failures':20} {len(failures):4}")
     return not failures
 
 
@@ -163,7 +169,7 @@ def main(
         if not any(only in name for name in faults.FAULTS):
             raise click.BadParameter(f"no fault has '{only}' in its name: there are {', '.join(faults.FAULTS)}")
         features = [feature for feature in map(int, jdk.split(",")) if _found(feature)]
-        sys.exit(0 if _faults(fault_count, features, only, chosen) else 1)
+        sys.exit(0 if _faults(fault_count, features, only, chosen, output) else 1)
     totals = load.Totals(chosen)
     matrix = []
     for feature in map(int, jdk.split(",")):
@@ -176,7 +182,10 @@ def main(
             print(f"JDK {feature} {collector} {' '.join(flags)}", file=sys.stderr)
             _graphs(feature, collector, flags, fidelity, chosen, totals)
     else:
-        _load(matrix, seconds, chosen, totals)
+        try:
+            _load(matrix, seconds, chosen, totals)
+        except KeyboardInterrupt:
+            totals.errors.append("interrupted: the pair that ran is not counted as a whole")
     totals.seconds = round(time.monotonic() - started, 1)
     if output == "json":
         print(json.dumps(asdict(totals)))
