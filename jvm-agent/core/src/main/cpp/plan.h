@@ -39,6 +39,9 @@ struct Plan {
     uint8_t elementShift = 0;   // arrays: log2 of the bytes of an element
     bool quick = false;         // nothing but its bytes and its references matter: see ready()
     bool mayBeNamed = false;    // some objects of the class are named ones: look each up
+    // Integer and Long with an id: offset of the value (else 0), and boxHi - boxLo, so that one comparison tells.
+    uint32_t uncachedAt = 0;
+    uint64_t cachedSpan = 0;
     // Exceptions: while the trace that the VM keeps is not yet in the Java field, Java must fetch it.
     uint32_t backtraceAt = 0, stackTraceAt = 0;
     bool arrival = false;  // receiving: Java looks at every object that has landed
@@ -70,6 +73,8 @@ struct Plan {
     // After each change of id or names. Arrays are quick when they are not empty: only empty ones have names.
     void ready() {
         quick = typeId != 0 && (isArray() || (kind == Kind::Instance && !mayBeNamed && backtraceAt == 0));
+        uncachedAt = typeId != 0 && kind == Kind::Instance && (boxWidth == 4 || boxWidth == 8) ? boxOffset : 0;
+        cachedSpan = (uint64_t)boxHi - (uint64_t)boxLo;
     }
     void applyMasks(uint8_t* object) const {
         for (const Mask& m : masks) {

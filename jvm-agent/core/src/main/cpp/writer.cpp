@@ -74,12 +74,13 @@ inline uint64_t lengthOf(Address a) {
 }
 
 // Most boxed values: those that no cache holds.
-inline bool isLargeInt(const Plan* plan, Address a) {
-    if (plan->boxWidth != 4) {
+inline bool isUncachedBox(const Plan* plan, Address a) {
+    if (plan->uncachedAt == 0) {
         return false;
     }
-    int32_t value = *(const int32_t*)(a + plan->boxOffset);
-    return plan->typeId != 0 && (value < plan->boxLo || value > plan->boxHi);
+    const Address at = a + plan->uncachedAt;
+    const int64_t value = plan->boxWidth == 8 ? *(const int64_t*)at : *(const int32_t*)at;
+    return (uint64_t)value - (uint64_t)plan->boxLo > plan->cachedSpan;
 }
 
 }  // namespace
@@ -753,7 +754,7 @@ inline __attribute__((always_inline)) uint64_t Writer::discover(const Near& n, A
         return widen(*entry);
     }
     Plan* plan = n.plans.find(keyOf<Mode>(a));
-    if (plan == nullptr || !(plan->quick || isLargeInt(plan, a)) || _payload == nullptr
+    if (plan == nullptr || !(plan->quick || isUncachedBox(plan, a)) || _payload == nullptr
         || _segment > kNarrowMost >> 16) {
         return meet<Slot, Mode>(a);
     }

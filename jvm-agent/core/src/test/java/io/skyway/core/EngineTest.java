@@ -123,6 +123,43 @@ class EngineTest {
         assertEquals(List.of("x"), grown);
     }
 
+    /** Also beyond the objects of a small graph, which are looked up in another way. */
+    @Test
+    void boxesThatAreCachedAreNamedAndOthersCopied() {
+        List<Object> boxes = new ArrayList<>();
+        for (int i = 0; i < 1_000; i++) {
+            boxes.add(new Node(i));
+        }
+        for (int round = 0; round < 2; round++) {
+            for (long v = -200; v <= 200; v++) {
+                boxes.addAll(List.of((int) v, v, (short) v, (char) Math.abs(v), (byte) v));
+            }
+            for (long v : new long[] {Long.MIN_VALUE, Long.MAX_VALUE, 1L << 32, -1L << 32, (1L << 32) + 5}) {
+                boxes.addAll(List.of(v, (int) (v >> 32), Integer.MIN_VALUE, Integer.MAX_VALUE));
+            }
+        }
+        Object[] c = copy(boxes.toArray());
+        for (int i = 1_000; i < c.length; i++) {
+            Object box = boxes.get(i);
+            assertEquals(box, c[i]);
+            assertEquals(isCached(box), box == c[i], box.getClass() + " " + box);
+        }
+    }
+
+    /** Whether boxing its value gives the same object each time. */
+    private static boolean isCached(Object box) {
+        if (box instanceof Integer i) {
+            return Integer.valueOf(i.intValue()) == Integer.valueOf(i.intValue());
+        } else if (box instanceof Long l) {
+            return Long.valueOf(l.longValue()) == Long.valueOf(l.longValue());
+        } else if (box instanceof Short s) {
+            return Short.valueOf(s.shortValue()) == Short.valueOf(s.shortValue());
+        } else if (box instanceof Character c) {
+            return Character.valueOf(c.charValue()) == Character.valueOf(c.charValue());
+        }
+        return box instanceof Byte;
+    }
+
     @Test
     void identityHashesTravel() {
         Node plain = new Node(1);
