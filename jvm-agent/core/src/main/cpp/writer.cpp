@@ -258,6 +258,7 @@ void Writer::restart() {
     _stack.clear();
     _queue.clear();
     _trouble = kDone;
+    _stopAt = INT64_MAX;
     _found = 0;
     _foundKeys.clear();
     _smallSeen.clear();
@@ -1067,14 +1068,13 @@ Writer::Result Writer::walk(int64_t deadline, Manner manner) {
         _begun = true;
         _rootTarget = discover<Slot, Mode>(near(), *Vm::slotOf(_root));
     }
-    int64_t stopAt = INT64_MAX;
     const int64_t begun = manner.blockwise ? now() : 0;
     uint64_t sequence = ~0ull;
     uint32_t ticks = 0;
     Near n = near();
     while (!_stack.empty() || _queue.count() != 0) {
         // Only a block sent means that a slot is needed, and only after some work is it worth to look at the clock.
-        if (_trouble != kDone || sequence != _sequence || ++ticks >= 128) {
+        if ((_trouble != kDone && !looksFurther()) || sequence != _sequence || ++ticks >= 128) {
             const bool worked = sequence != ~0ull;  // in this window: each one gets on, however short
             const bool finished = worked && sequence != _sequence;
             ticks = 0;
@@ -1086,8 +1086,10 @@ Writer::Result Writer::walk(int64_t deadline, Manner manner) {
                 }
                 // Look further, as far as the walk has come: one visit to Java should learn many classes, and each walk
                 // gets twice as far as the one before, however far the next thing to learn is.
-                stopAt = stopAt == INT64_MAX ? _objects + std::max<int64_t>(_objects, 200000) : stopAt;
-                if (_objects > stopAt || _found == _holderCount) {
+                if (_stopAt == INT64_MAX) {
+                    _stopAt = _objects + std::max<int64_t>(_objects, 200000);
+                }
+                if (!looksFurther()) {
                     return kStopped;
                 }
             }

@@ -383,6 +383,11 @@ class Writer {
     void shipTargets(Large& l);
     void shipPiece(Large& l, uint64_t elements, uint64_t bytes);
 
+    // Java must look at objects, and the walk is not yet as far as it goes to find more of them.
+    bool looksFurther() const {
+        return _trouble == kStopped && _stopAt != INT64_MAX && _objects <= _stopAt && _found < _holderCount;
+    }
+
     uint64_t seenGet(Address a) const {
         return _small ? _smallSeen.get(a) : _narrow != nullptr ? widen(_narrow->get(a)) : _wide->get(a);
     }
@@ -449,6 +454,7 @@ class Writer {
     SideTable<uint32_t>* _narrow = nullptr;
     SideTable<uint64_t>* _wide = nullptr;
     int64_t _objects = 0;
+    int64_t _stopAt = INT64_MAX;  // objects, from the first that Java must look at on
     uint32_t _segmentObjects = 0;
     Result _trouble = kDone;
     Stack _stack;

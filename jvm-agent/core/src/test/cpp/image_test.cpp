@@ -424,6 +424,41 @@ void lastWindows(FakeVm& f) {
     delete pool;
 }
 
+// A class that Java must learn is met at the beginning: the walk looks a bit further, and not to the graph's end,
+// however many windows it has and wherever they end.
+void learningWalks(FakeVm& f) {
+    std::string error;
+    const uint32_t segmentBytes = 64 << 10, count = 500000;
+    SlotPool* pool = SlotPool::create(Writer::slotBytesFor(segmentBytes), 1 << 16, false, &error);
+    CHECK(pool != nullptr);
+    Address list = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        Address a = f.newNode(i);
+        FakeVm::set(a, 24, list);
+        list = a;
+    }
+    const uint32_t unknownKey = 4242;
+    FakeVm::set(list, 32, f.allocate(unknownKey, 16, 0));
+    const Writer::Manner manners[] = {{}, {false, true}};
+    for (const Writer::Manner& manner : manners) {
+        for (int64_t budget : {(int64_t)0, (int64_t)1}) {
+            Writer w(pool, segmentBytes, 77);
+            Address found[4] = {};
+            void* holders[4] = {&found[0], &found[1], &found[2], &found[3]};
+            w.setHolders(holders, 4);
+            w.begin(1, &list);
+            Writer::Result r = Writer::kYield;
+            while (r == Writer::kYield) {
+                r = w.step(budget, manner);
+            }
+            CHECK(r == Writer::kStopped && w.found() == 1 && vm.keyOf(found[0]) == unknownKey);
+            CHECK(w.objectsSoFar() > 200000 && w.objectsSoFar() < 210000);
+            CHECK(pool->inUse() <= 1);
+        }
+    }
+    delete pool;
+}
+
 }  // namespace
 
 int main() {
@@ -480,6 +515,8 @@ int main() {
     f.release(clean);
 
     lastWindows(f);
+    f.release(clean);
+    learningWalks(f);
     f.release(clean);
 
     // Faults in whole blocks: cut, lost, twice, swapped, of another image, altered without a new checksum.
