@@ -1068,7 +1068,7 @@ Writer::Result Writer::walk(int64_t deadline, Manner manner) {
         _begun = true;
         _rootTarget = discover<Slot, Mode>(near(), *Vm::slotOf(_root));
     }
-    const int64_t begun = manner.blockwise ? now() : 0;
+    const int64_t since = manner.blockwise ? now() : 0;
     uint64_t sequence = ~0ull;
     uint32_t ticks = 0;
     Near n = near();
@@ -1099,7 +1099,7 @@ Writer::Result Writer::walk(int64_t deadline, Manner manner) {
             if (worked && (manner.blockwise || deadline != 0)) {
                 const int64_t t = now();
                 if ((deadline != 0 && t > deadline)
-                    || (manner.blockwise && finished && (_sequence == 1 || t - begun > kBlockwiseNanos))) {
+                    || (manner.blockwise && finished && (_sequence == 1 || t - since > kBlockwiseNanos))) {
                     return kYield;
                 }
             }

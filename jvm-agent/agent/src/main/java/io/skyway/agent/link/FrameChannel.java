@@ -38,22 +38,10 @@ final class FrameChannel implements AutoCloseable {
         }
     }
 
-    /** Writes a frame whose payload is an int and a long. */
-    void write(FrameType type, long transfer, int first, long second) throws IOException {
-        writing.lock();
-        try {
-            header.clear();
-            FrameHeader.put(header, type, 12, transfer);
-            header.putInt(first).putLong(second).flip();
-            wire.write(header);
-        } finally {
-            writing.unlock();
-        }
-    }
-
     /**
      * Says that blocks have landed, at most {@link #MOST_AT_ONCE}.
      *
+     * @param slots where they lay; -1 when it is no slot of the sender's
      * @param landed blocks of the transfer that have landed, these included
      */
     void writeAcks(long transfer, int[] slots, int count, long landed) throws IOException {
@@ -71,7 +59,7 @@ final class FrameChannel implements AutoCloseable {
         }
     }
 
-    /** Writes blocks' places in the shared memory, at most {@link #MOST_AT_ONCE}, and the end of the image if it is among them. */
+    /** Writes blocks' places in the shared memory, at most {@link #MOST_AT_ONCE}; after the last one the image's end. */
     void writeSlots(long transfer, List<Block> blocks) throws IOException {
         writing.lock();
         try {

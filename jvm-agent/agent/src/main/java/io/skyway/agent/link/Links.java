@@ -154,12 +154,7 @@ public final class Links {
             return link;
         }
         String why = reasons.get(id);
-        throw Failure.of(
-                Kind.LINK_CLOSED,
-                Failure.Side.SENDER,
-                why == null
-                        ? "no link \"" + id + "\" is open from this JVM: connect the two JVMs (again)"
-                        : why + ". Connect the two JVMs again");
+        throw SenderLink.ended(why == null ? "no link \"" + id + "\" is open from this JVM" : why);
     }
 
     /**

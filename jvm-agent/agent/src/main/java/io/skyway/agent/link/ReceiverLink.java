@@ -19,6 +19,9 @@ import java.util.concurrent.TimeUnit;
  */
 final class ReceiverLink implements Link {
     private static final long ACQUIRE_MILLIS = 50;
+    /** Over TCP slots are this side's own: the sender is only told how far it is. */
+    private static final int[] NO_SLOT = {-1};
+
     private static final long ALIVE_MILLIS = 1000;
 
     private final LinkContext context;
@@ -232,7 +235,7 @@ final class ReceiverLink implements Link {
         if (sharedMemory) {
             channel.writeAcks(r.number, slots, count, landed);
         } else {
-            channel.write(FrameType.ACK, r.number, -1, landed);
+            channel.writeAcks(r.number, NO_SLOT, 1, landed);
         }
     }
 

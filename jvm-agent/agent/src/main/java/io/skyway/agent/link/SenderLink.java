@@ -103,8 +103,13 @@ final class SenderLink implements Link {
     private void checkOpen() {
         String why = closedBecause();
         if (why != null) {
-            throw Failure.of(Kind.LINK_CLOSED, Failure.Side.SENDER, why + ". Connect the two JVMs again");
+            throw ended(why);
         }
+    }
+
+    /** For a transfer that has not begun. @param why as {@link #closedBecause} gave it */
+    static Failure ended(String why) {
+        return Failure.of(Kind.LINK_CLOSED, Failure.Side.SENDER, why + ". Connect the two JVMs again");
     }
 
     // ---- writing
